@@ -112,7 +112,7 @@ def grouped_facts(systems: list[type[System]]) -> Iterator[str]:
     """Yield a newcomer's state and the effect of margins and weights, with the systems' names if they differ."""
     facts: dict[str, Callable[[type[System]], str]] = {
         "a newcomer's state": state_of_newcomer,
-        "does the margin count?": lambda system: system.margin,
+        "does the margin count?": lambda system: system.winning_margin,
         "weight of an event": lambda system: system.stakes,
     }
     for title, fact_of in facts.items():

@@ -228,8 +228,11 @@ class Rated(boards.Standings):
             raise UnknownError(f"{player!r} is not rated{suggestion(player, self._known_names().to_list())}")
         return total_reasons(name, [self.explain(event_id, name) for event_id in played["event_id"].tail(last)])
 
-    def what_if(self, event_id: str, player: str) -> "WhatIf":
+    def what_if(self, event_id: str, player: str, *, margin: float | None = None) -> "WhatIf":
         """Calculate how a player's rating change would differ if the result of an event had been different.
+
+        Args:
+            margin: the margin of wins between two sides, in systems that rate margins. If None, the usual margin.
 
         Returns:
             The actual change, and the change in each alternative case: the player wins a heat, wins every heat, or
@@ -240,7 +243,7 @@ class Rated(boards.Standings):
         """
         from podium.ledger.reasons.what_if import what_if
 
-        return what_if(self.system, self.events, self.replayed, event_id, player, self.period)
+        return what_if(self.system, self.events, self.replayed, event_id, player, self.period, margin=margin)
 
     def _standing_of(self, names: Sequence[str], pool: str | None) -> tuple[System, list[Any]]:
         from podium.ledger.forecast import system_in
@@ -271,6 +274,7 @@ class Rated(boards.Standings):
         pool: str | None = None,
         heats: int = 1,
         at: str | date | datetime | None = None,
+        margin: float | None = None,
     ) -> "Stakes":
         """Calculate the rating change that each place in an upcoming race would bring. See `podium.ledger.stakes`.
 
@@ -280,6 +284,7 @@ class Rated(boards.Standings):
                 changes of all entrants are calculated.
             heats: the number of heats, from 1 to 100. Everybody is assumed to take the same place in each heat.
             at: the start of the race. If None, the time of the last event.
+            margin: the margin of a win between two sides, in systems that rate margins. If None, the usual margin.
 
         Returns:
             `frame` has the columns `player, place, chance, delta, rating, rank, error`. `field` has the break-even
@@ -302,7 +307,7 @@ class Rated(boards.Standings):
         seen = dict(zip(players["player"], played.cast(pl.Int64).fill_null(NEVER), strict=True))
         last: Any = played.max()
         when = last if at is None else boards.instant(at, whole_day=False)
-        race = Race.of(system, name, field, states, seen, when, self.events, self.period)
+        race = Race.of(system, name, field, states, seen, when, self.events, self.period, margin)
         score: pl.Expr = system.score(pl.col("rating"), pl.col("deviation"))
         others = np.sort(players.filter(~pl.col("player").is_in(starts)).select(score).to_series().to_numpy())
         board = StakesGrid(

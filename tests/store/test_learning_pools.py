@@ -5,6 +5,7 @@ from datetime import timedelta
 from itertools import combinations
 from unittest import mock
 
+import numpy as np
 import pytest
 from races import START, rows
 from snapshots import learnt as states
@@ -96,6 +97,36 @@ def test_corrections_seasons_and_merges_leave_what_a_rating_from_the_first_event
     assert store.verify() == []
     store.configure("main", find(SYSTEM)())
     assert (states(store), history(store)) == found
+    assert store.verify() == []
+    store.close()
+
+
+@both_kinds
+def test_corrected_scores_leave_what_a_rating_from_the_first_event_on_gives(kind, new_url):
+    """With margins and reversion: a late result, a wider win, a new season and a merge."""
+    rng, system = random.Random(3), find(SYSTEM)(margin=True, reversion=0.1)  # noqa: S311
+    events = []
+    for number in range(24):
+        scores = rng.randint(5, 9), rng.randint(0, 4)
+        duel = rows(number, rng.sample(NAMES, 2), 1440 * number)
+        events.append([row | {"score": score} for row, score in zip(duel, scores, strict=True)])
+    store = Store(new_url(kind))
+    store.create_pool("main", system)
+    for each in [*events[:13], *events[14:], events[13]]:
+        store.submit("main", each)
+    wider = [events[15][0] | {"score": 40}, events[15][1]]
+    store.amend("main", wider)
+    truth = [row for each in [*events[:15], wider, *events[16:]] for row in each]
+    whole, live = podium.rate(truth, system), podium.Live(system)
+    live.rate(truth)
+    assert store.history("main")["rating"].to_list() == whole.history["rating"].to_list()
+    assert states(store)[-1] == np.array(whole.pool_state()).tobytes() == np.array(live.pool_state()).tobytes()
+    assert store.explain("main", "e15", wider[0]["player"]).delta == whole.explain("e15", wider[0]["player"]).delta
+    close, usual = (store.stakes("main", ["a", "b"], "a", margin=margin) for margin in (0.5, None))
+    assert close.frame["delta"][0] < usual.frame["delta"][0]
+    assert usual.method == whole.stakes(["a", "b"], "a").method
+    store.begin_season("main", "two", START + timedelta(days=5, minutes=1), keep=0.5)
+    store.merge("main", *strangers(events))
     assert store.verify() == []
     store.close()
 

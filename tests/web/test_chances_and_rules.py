@@ -190,7 +190,7 @@ def test_questions_are_answered_with_events_that_there_are(site, pool):
     assert settings == {each.name for each in fields(system)}
     assert system.formulas[0] in root.first("pre").text or system.formulas[0][:20] in root.first("pre").text
     assert ("What is the ± behind a rating?" in questions) == ("deviation" in system.state_type._fields)
-    assert system.margin in questions["Does it matter by how much I win?"].text
+    assert system.winning_margin in questions["Does it matter by how much I win?"].text
 
 
 def test_the_answer_to_winning_and_losing_is_a_real_change(site):

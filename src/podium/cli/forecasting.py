@@ -191,6 +191,7 @@ def stakes(
         1, min=1, max=100, help="Number of heats. The player is assumed to take the same place in each."
     ),
     at: str | None = Option(None, metavar="TIME", help="Start of the race [default: the start of the last event]."),
+    margin: float | None = options.MARGIN,
     pool: str | None = POOL,
     period: str = options.PERIOD,
     columns: str | None = options.SHOWN_COLUMNS,
@@ -199,7 +200,7 @@ def stakes(
     """Show what each place in an upcoming race would be worth, based on the ratings after FILE."""
     with show.progress("reading", "rating", "imagining") as steps:
         rated = rated_file(file, system, period, steps)
-    look = partial(rated.stakes, pool=pool, heats=heats, at=at)
+    look = partial(rated.stakes, pool=pool, heats=heats, at=at, margin=margin)
     found, (names, *sides) = resolve_field([field[0], *field[1]], player, look)
     equipment = names_called([names, *sides], rated.system.kinds)
     strangers = rated.newcomers(list(dict.fromkeys([*found.field["player"].to_list(), *equipment])), pool=pool)

@@ -196,6 +196,7 @@ def explain(
     period: str = options.PERIOD,
     start: str | None = options.START,
     what_if: bool = Option(False, "--what-if", help="Also show how other results would have changed the rating."),
+    margin: float | None = options.MARGIN,
     form: Format = PRINTED,
 ) -> None:
     """Explain why PLAYER's rating changed in EVENT: by opponents, heats and other causes."""
@@ -210,7 +211,7 @@ def explain(
             return
         in_event = newest_event(rated, player) if event is None else event
         explanation = rated.explain(in_event, player)
-        imagined = rated.what_if(in_event, player) if what_if else None
+        imagined = rated.what_if(in_event, player, margin=margin) if what_if else None
     if form is Format.json:
         facts = explanation.to_dict() | {"system": system.name, "rows": explanation.rows.to_dicts()}
         show.show_json(facts if imagined is None else facts | {"what_if": imagined.to_dict()})

@@ -191,7 +191,14 @@ class CustomRoutes:
 
     @route
     def stakes(
-        self, pool: str, entrants: Entrants, player: str | None = None, *, heats: int = 1, new: Sequence[str] = ()
+        self,
+        pool: str,
+        entrants: Entrants,
+        player: str | None = None,
+        *,
+        heats: int = 1,
+        new: Sequence[str] = (),
+        margin: float | None = None,
     ) -> Call[RaceStakes]:
         """Return the rating change for each place in a race between these entrants, like `fixture_stakes`.
 
@@ -201,12 +208,13 @@ class CustomRoutes:
             player: Player whose table to return; added to the entrants if missing. Default: the first entrant.
             heats: Number of heats, from 1 to 100; the player takes the same place in each.
             new: Newcomers whose names are similar to known ones.
+            margin: Margin of a win between two sides. Default: the usual margin of the pool.
 
         Returns:
             `stakes`, one row per place; `entrants`, each with the break-even place; and a summary in words.
         """
         rows = entrant_rows(entrants) or []
-        query = {"entrants": [row["player"] for row in rows], "player": player, "heats": heats}
+        query = {"entrants": [row["player"] for row in rows], "player": player, "heats": heats, "margin": margin}
         query["new"] = [*new, *(row["player"] for row in rows if row.get("new"))]
         query["with"] = [cells_of(row) for row in rows if row.keys() > {"player"}]
         return json_call("GET", "/pools/{pool}/stakes", RaceStakes, None, query, pool=pool)

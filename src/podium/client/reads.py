@@ -296,12 +296,15 @@ class ReadRoutes:
         )
 
     @route
-    def what_if(self, pool: str, event_id: str, player: str) -> Call[AlternativeChanges]:
+    def what_if(
+        self, pool: str, event_id: str, player: str, *, margin: float | None = None
+    ) -> Call[AlternativeChanges]:
         """Return how a player's rating would have changed with different results in an event, in up to eight variants.
 
         Args:
             event_id: ID of the event.
             player: Name of the player.
+            margin: Margin of wins between two sides. Default: the usual margin of the pool.
 
         Returns:
             The effect of an event on a player, and the effects that it could have had. It has the fields `event_id,
@@ -311,6 +314,8 @@ class ReadRoutes:
             "GET",
             "/pools/{pool}/events/{event_id}/players/{player}/what-if",
             AlternativeChanges,
+            None,
+            {"margin": margin},
             pool=pool,
             event_id=event_id,
             player=player,

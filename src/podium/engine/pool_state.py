@@ -45,6 +45,20 @@ class PoolReader:
     has_offsets: ClassVar[bool] = False  # entrants have an offset per mode, each with its own state
 
     @property
+    def rates_margins(self) -> bool:
+        """True if the system reads the margins of duels: `Columns.score` has the number whose difference it is."""
+        return False
+
+    @property
+    def usual_margin(self) -> float | None:
+        """The margin to assume for an upcoming duel, or None if the system does not rate margins or knows too few."""
+        return None
+
+    def expected_margin(self, comparison: Any) -> float | None:  # noqa: ARG002
+        """Return the expected margin of a duel, given its comparison, or None if its margin did not count."""
+        return None
+
+    @property
     def kinds(self) -> tuple[str, ...]:
         """The kinds of shared equipment that the system rates."""
         return ()

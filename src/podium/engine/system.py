@@ -98,7 +98,7 @@ class System(PoolReader):
     unfinished: ClassVar[str] = (  # effect of a quit or dnf
         "It loses to everyone who finished the heat; two who did not finish are not compared."
     )
-    margin: ClassVar[str] = "It does not: ahead is ahead, by a hair or by a lap."  # effect of the margin of a win
+    winning_margin: ClassVar[str] = "It does not: ahead is ahead, by a hair or by a lap."  # effect of a win's margin
     stakes: ClassVar[str] = (  # reasons why one event counts more than another
         "Every event counts the same, unless it was sent with a weight."
     )

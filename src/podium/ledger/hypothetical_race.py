@@ -1,5 +1,6 @@
 """Rate an upcoming race for any finishing order, starting from the entrants' current states."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -29,7 +30,7 @@ from podium.engine.tables.equipment import called
 from podium.engine.tables.placing import Reported, place_heats
 from podium.engine.tables.selection import EVENT, MEASURES
 from podium.engine.tables.teams import expected_scores, sides_of
-from podium.errors import NotFiniteError
+from podium.errors import NotFiniteError, ParameterError
 from podium.kernels.records import read
 from podium.ledger.forecast import Member, equipment_of, line_up, performances_of
 from podium.probability.ranks import Floats, Performances, rank_distribution
@@ -70,7 +71,7 @@ def outlook(line: Mapping[str, Any], sides: int, rank: int | None) -> str:
     return f"{place} would {verb} you {ordinal_number(line['rank'])}."
 
 
-def method(draws: int, error: float, digits: int, lines_from: str | None, *, is_exact: bool) -> str:
+def method(draws: int, error: float, digits: int, assumption: str, *, is_exact: bool) -> str:
     if draws == 1:
         how = "Each result is rated as it would be: nobody else's place is open."
     elif is_exact:
@@ -79,8 +80,7 @@ def method(draws: int, error: float, digits: int, lines_from: str | None, *, is_
         how = (
             f"The mean over {draws:,} orders of the others, drawn as the system expects them, ±{shown(error, digits)}."
         )
-    source = f" Each place gets the time or score of the same place of {lines_from}." if lines_from else ""
-    return how + source
+    return f"{how} {assumption}".rstrip()
 
 
 IMAGINED = "the upcoming race"
@@ -89,11 +89,12 @@ TILED = (*ENTRANT_COLUMNS, *HEAT_COLUMNS, *UPDATE_COLUMNS, *ENTRY_COLUMNS, *SHAR
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """The times or scores of the finishers of an earlier heat, best first."""
+    """Times or scores to rate by, best first: those of the finishers of an earlier heat, or a margin."""
 
-    event_id: str
+    event_id: str | None
     mode: str | None
     measures: pl.DataFrame  # time_s, score, played_s, duration_s
+    assumption: str  # a sentence about them
 
 
 @dataclass(frozen=True)
@@ -123,6 +124,7 @@ class Race:
         started_at: datetime | None,
         recent: Events | None,
         period: str = EVENT,
+        margin: float | None = None,
     ) -> Self:
         """Return a race between the entrants of a field.
 
@@ -136,7 +138,9 @@ class Race:
             recent: recent events of the pool. If the system rates times or scores, the race uses the times or scores of
                 these events.
             period: the rating period.
+            margin: the margin of a win, if the system rates margins. Default: the pool's usual margin.
         """
+        lines = margin_lines(system, len(field), margin)
         players = [entrant for side in field for entrant in side]
         return cls(
             system=system,
@@ -146,7 +150,7 @@ class Race:
             period=period,
             started_at=started_at,
             seen=np.array([seen.get(entrant.player, NEVER) for entrant in players], np.int64),
-            lines=None if recent is None else last_lines(system, recent, pool, len(field)),
+            lines=lines if lines or recent is None else last_lines(system, recent, pool, len(field)),
             given={entrant.player: entrant for entrant in players if entrant.shared or entrant.side},
             equipment={name: states[name] for name in equipment_of(field, system.kinds)},
         )
@@ -340,7 +344,39 @@ def last_lines(system: System, events: Events, pool: str, sides: int) -> Lines |
         {name: values[chosen] if values.size else np.full(len(chosen), np.nan) for name, values in known.items()}
     )
     row = events.results.frame[events.entry_row.at(chosen[0])]
-    return Lines(str(row["event_id"][0]), row["mode"][0] if "mode" in row.columns else None, measures.fill_nan(None))
+    event_id, mode = str(row["event_id"][0]), row["mode"][0] if "mode" in row.columns else None
+    source = f"Each place gets the time or score of the same place of {event_id}."
+    return Lines(event_id, mode, measures.fill_nan(None), source)
+
+
+def margin_lines(system: System, sides: int, margin: float | None) -> Lines | None:
+    """Return the scores of a win by a margin in a duel, or None if margins do not count."""
+    check_margin(system, margin)
+    if sides != DUEL_SIDES:
+        if margin is not None:
+            raise ParameterError("margin: only a result between two sides has a margin. Leave it out.")
+        return None
+    assumed = system.usual_margin if margin is None else margin
+    if assumed is None:
+        return None
+    measures = pl.DataFrame(
+        {name: [assumed, 0.0] if name == "score" else [None, None] for name in MEASURES},
+        dict.fromkeys(MEASURES, pl.Float64),
+    )
+    usual = ", the usual margin of this pool" if margin is None else ""
+    return Lines(None, None, measures, f"A win is by {assumed:.3g}{usual}.")
+
+
+def check_margin(system: System, margin: float | None) -> None:
+    """Raise ParameterError if a margin is negative or not a number, or if the system does not rate margins."""
+    if margin is None:
+        return
+    if not system.rates_margins:
+        raise ParameterError(
+            f"margin: {system.label} does not rate margins. Leave it out, or rate with adaptive:margin=true."
+        )
+    if not 0.0 <= margin < math.inf:
+        raise ParameterError(f"margin: {margin} is not a margin of a win. Use a number of at least 0.")
 
 
 def has_draws(events: Events, pool: str) -> bool:

@@ -64,6 +64,7 @@ class Stakes:
     digits: int  # number of decimals in displayed points
     lines_from: str | None = None  # the event whose times or scores are assumed for the places
     notice: str | None = None  # the reason why there is no table
+    assumption: str = ""  # a sentence about the times, scores or margin assumed for the places
 
     @functools.cached_property
     def frame(self) -> pl.DataFrame:
@@ -99,7 +100,7 @@ class Stakes:
     def method(self) -> str:
         """Return a sentence about the method and its accuracy."""
         return self.notice or hypothetical_race.method(
-            self.draws, self.error, self.digits, self.lines_from, is_exact=self.is_exact
+            self.draws, self.error, self.digits, self.assumption, is_exact=self.is_exact
         )
 
     def lines(self, player: str | None = None) -> list[dict[str, Any]]:
@@ -199,8 +200,9 @@ def stakes(
     places = [known.get(k) for k in range(len(race.players))]
     lines = tuple(line for table in tables for line in table.lines(ranks, board))
     drawn = max(table.draws for table in tables)
-    event_id = race.lines.event_id if race.lines else None
-    return Stakes(lines, field_of(race, ranks, board, places), sides, heats, drawn, is_exact(race), digits, event_id)
+    event_id, assumption = (race.lines.event_id, race.lines.assumption) if race.lines else (None, "")
+    facts = sides, heats, drawn, is_exact(race), digits, event_id, None, assumption
+    return Stakes(lines, field_of(race, ranks, board, places), *facts)
 
 
 def waiting_sides(race: Race, order: Sequence[int], out: Sequence[int]) -> list[int]:

@@ -292,15 +292,18 @@ class Live(Standings):
         """
         return explain(self.system, *self._foreseen(rows), event_id, player)
 
-    def what_if(self, rows: Any, event_id: str, player: str) -> WhatIf:
+    def what_if(self, rows: Any, event_id: str, player: str, *, margin: float | None = None) -> WhatIf:
         """Compare the effect of an event with the effect that it would have if one thing were different.
 
-        The arguments and errors are the same as for `explain`.
+        The other arguments and the errors are the same as for `explain`.
+
+        Args:
+            margin: the margin of wins between two sides, in systems that rate margins. If None, the usual margin.
 
         Returns:
             The change caused by the event, and the change in each alternative case.
         """
-        return what_if(self.system, *self._foreseen(rows), event_id, player)
+        return what_if(self.system, *self._foreseen(rows), event_id, player, margin=margin)
 
     def _foreseen(self, rows: Any) -> tuple[Events, Replayed]:
         """Return the encoded event, and the outcome of rating it from the current ratings."""

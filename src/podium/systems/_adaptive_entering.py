@@ -7,8 +7,10 @@ from typing import Any, NamedTuple
 
 from podium.engine.inputs import Entrant, Occasion
 from podium.engine.rules import enter, in_pool, kernel
+from podium.kernels.compiled import rule
 from podium.kernels.exponential import exp
 from podium.kernels.records import after_row
+from podium.probability.logistic import logistic
 from podium.systems._adaptive_state import (
     AGEING,
     COUNTED,
@@ -18,15 +20,22 @@ from podium.systems._adaptive_state import (
     GAP,
     GROWTH,
     IDLE_DAY,
+    LEVEL,
+    MARGIN,
+    MARGIN_SCALE,
+    MARGIN_SQUARE,
+    MARGINS,
     MATURITY,
     MEANS,
     MODE,
     NOISE,
     OF_EQUIPMENT,
+    OF_EXTRAS,
     OF_SIDE,
     OWN,
     OWN_GAP_DAYS,
     REACH,
+    REVERSION,
     SCALE,
     SHARPNESS,
     SIDE_LAST,
@@ -39,6 +48,7 @@ from podium.systems._adaptive_state import (
     UNFINISHED,
     C,
     block_at,
+    extras_at,
     prior_of,
     reading,
 )
@@ -49,13 +59,17 @@ DECADE, MAX_DECADES = 3652.5, 2.0  # ageing increases with time in the pool, for
 MAX_YEARS = 3.0  # longest absence that counts for growth and ageing
 CEILING = 2.0  # in units of the spread: the variance of an idle player tends towards this
 NEWCOMER_DEVIATION = SCALE * exp(0.5 * START[SPREAD])
+MIN_MARGINS = 10.0  # margins after which a pool knows their scale
 # Fields of the parameters after theta.
 FIXED = (
     *("initial", "timely", "modes"),  # timely: 1 if skills grow and decline with time; modes: number of modes, or 0
+    *("margins", "reversion"),  # margins: 1 if margins are evidence; reversion: deviation of its prior, or 0
     *("spread", "event", "day", "noise", "unfinished", "reach", "offset", "newcomer"),  # newcomer: mean of a newcomer
     *("today", "pace", "mode", "maturity"),  # pace: days per tick, in pools without dates
     *("side_mean", "side_variance", "side_mean_reading", "side_variance_reading"),  # the home side, today
     "sharpness",  # luck in a field of three or more is 1 / sharpness of the luck in a duel
+    "level",  # mean of the active players
+    *("margin_weight", "margin_scale"),  # omega, and lambda: log-odds per unit of a margin, or 0 while it is unknown
 )
 
 
@@ -65,41 +79,60 @@ class Params:
     __slots__ = ()
 
 
+class ExtendedParams(Params):
+    """Base class of the parameters of pools with margins or reversion to the mean."""
+
+    __slots__ = ()
+
+
 @functools.cache
-def params_with(modes: int, equipment: int) -> Any:
+def params_with(modes: int, equipment: int, extras: int) -> Any:
     """Return the NamedTuple of parameters for this many modes and kinds of equipment."""
-    theta = [f"ln_{name}" for name in prior_of(modes, equipment)]
-    name = f"Params{int(modes > 0)}_{equipment}"
+    theta = [f"ln_{name}" for name in prior_of(modes, equipment, extras)]
+    name = f"Params{int(modes > 0)}_{equipment}_{extras}"
     fields = namedtuple(name, [*theta, *FIXED], module=__name__)  # type: ignore[misc]  # noqa: PYI024
-    kind: Any = type(name, (fields, Params), {"__slots__": (), "__module__": __name__, "__qualname__": name})
+    facts = {"__slots__": (), "__module__": __name__, "__qualname__": name}
+    kind: Any = type(name, (fields, ExtendedParams if extras else Params), facts)
     globals()[name] = kind  # the cache of machine code needs types that can be imported
     return kind
 
 
 def __getattr__(name: str) -> Any:
-    """Return the type with a name such as `Params1_0`, for code that another process compiled."""
-    modes, _, equipment = name.removeprefix("Params").partition("_")
-    if not (name.startswith("Params") and modes.isdecimal() and equipment.isdecimal()):
+    """Return the type with a name such as `Params1_0_0`, for code that another process compiled."""
+    numbers = name.removeprefix("Params").split("_")
+    if not (name.startswith("Params") and len(numbers) == 3 and all(map(str.isdecimal, numbers))):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return params_with(int(modes), int(equipment))
+    return params_with(*map(int, numbers))
+
+
+@rule
+def extras_of(params: Any) -> int:
+    """Return the number of parameters for margins and reversion, a compile-time constant like the next results."""
+    return 0
+
+
+@extras_of.register(ExtendedParams)
+def extras_of_extended(params: Any) -> int:
+    """Return their number."""
+    return OF_EXTRAS
 
 
 @kernel
 def equipment_of(params: Any) -> int:
-    """Return the number of kinds of equipment: a compile-time constant, like the results of the next two functions."""
-    return (len(params) - OWN - OF_SIDE - len(FIXED)) // OF_EQUIPMENT
+    """Return the number of kinds of equipment."""
+    return (len(params) - OWN - extras_of(params) - OF_SIDE - len(FIXED)) // OF_EQUIPMENT
 
 
 @kernel
 def modal_of(params: Any) -> int:
     """Return 1 if the pool has modes, otherwise 0."""
-    return (len(params) - OWN - OF_SIDE - len(FIXED)) % OF_EQUIPMENT
+    return (len(params) - OWN - extras_of(params) - OF_SIDE - len(FIXED)) % OF_EQUIPMENT
 
 
 @kernel
 def full_of(params: Any) -> int:
     """Return the number of parameters, including the two of the home side."""
-    return OWN + OF_SIDE + modal_of(params) + OF_EQUIPMENT * equipment_of(params)
+    return len(params) - len(FIXED)
 
 
 class Entering(NamedTuple):
@@ -127,11 +160,20 @@ def read_pool(params: Any, pool: Any, occasion: Occasion) -> Any:
         for k in range(full):
             mean_x += pool[block + 1 + k] * pool[THETA + k]
             variance_x += pool[block + full + 2 + k] * pool[THETA + k]
+    level, margin_weight, margin_scale = 0.0, 0.0, 0.0
+    if extras_of(params):
+        extras = extras_at(full)
+        level = pool[extras + LEVEL]
+        if params.margins and pool[extras + MARGINS] >= MIN_MARGINS and pool[extras + MARGIN_SQUARE] > 0.0:
+            margin_weight = logistic(pool[THETA - 1 + full - MARGIN])
+            margin_scale = exp(pool[extras + MARGIN_SCALE])
     at = THETA - 1
     fixed = (
         params.initial,
         params.timely,
         params.modes,
+        params.margins,
+        params.reversion,
         exp(pool[at + SPREAD]),
         exp(pool[at + EVENT]),
         exp(pool[at + IDLE_DAY]),
@@ -149,6 +191,9 @@ def read_pool(params: Any, pool: Any, occasion: Occasion) -> Any:
         mean_x,
         variance_x,
         exp(pool[SHARPNESS]),
+        level,
+        margin_weight,
+        margin_scale,
     )
     return after_row(pool, THETA, fixed, params)
 
@@ -191,6 +236,8 @@ class Passed(NamedTuple):
     """The effect of the time before an event on a state."""
 
     new: bool  # nothing is known about the player
+    years: float  # since the last event, for reversion to the mean; 0 without it
+    kept: float  # e^(-rho years): share of the distance to the mean that remains
     growth: float  # change of the mean for a growth of 1 per year
     ageing: float  # decrease of the mean for an ageing of 1 per year
     ceiling: float  # limit of the variance
@@ -213,11 +260,16 @@ def time_passed(params: Any, me: Any, kind: float) -> Passed:
         column = spread_column(params, kind)
         spread, day = exp(params[column - 1]), exp(params[column])
     if is_new(me):
-        return Passed(True, 0.0, 0.0, CEILING * spread, spread, 0.0, 1.0)
+        return Passed(True, 0.0, 1.0, 0.0, 0.0, CEILING * spread, spread, 0.0, 1.0)
     days = days_between(params.pace, me.last, params.today) if me.last > 0.0 else 0.0
     here = days_between(params.pace, me.first, params.today)
     years = params.timely * min(days / YEAR, MAX_YEARS) if kind == 0.0 else 0.0
     skill, ceiling = (me.deviation / SCALE) * (me.deviation / SCALE), CEILING * spread
+    reverting, kept = 0.0, 1.0
+    if extras_of(params) and params.reversion > 0.0:
+        reverting = days / YEAR
+        kept = exp(-params[full_of(params) - REVERSION - 1] * reverting)
+        skill *= kept * kept
     if kind == 0.0:
         skill += params.event
     growth, ageing, rate, fade = 0.0, 0.0, 0.0, 1.0
@@ -226,7 +278,7 @@ def time_passed(params: Any, me: Any, kind: float) -> Passed:
         if skill < ceiling:
             rate = day * days / ceiling
             fade = exp(-rate)
-    return Passed(False, growth, ageing, ceiling, skill, rate, fade)
+    return Passed(False, reverting, kept, growth, ageing, ceiling, skill, rate, fade)
 
 
 @kernel
@@ -237,12 +289,21 @@ def entered(params: Any, me: Any, passed: Passed, kind: float) -> Entering:
     if passed.new:
         rating += SCALE * params.newcomer * enters_at_level(me, kind)
     else:
+        if passed.years > 0.0:
+            rating -= (1.0 - passed.kept) * SCALE * distance_of(params, me, kind)
         rating += SCALE * (params[GROWTH - 1] * passed.growth - params[AGEING - 1] * passed.ageing)
         if passed.rate > 0.0:
             variance = passed.ceiling - (passed.ceiling - passed.skill) * passed.fade
-        mean_reading = reading(params, me, MEANS, full)
-        variance_reading = reading(params, me, MEANS + full + 1, full) * passed.fade
+        mean_reading = reading(params, me, MEANS, full) * passed.kept
+        variance_reading = reading(params, me, MEANS + full + 1, full) * passed.fade * (passed.kept * passed.kept)
     return seen(params, rating, (rating - params.initial) / SCALE, variance, mean_reading, variance_reading)
+
+
+@kernel
+def distance_of(params: Any, me: Any, kind: float) -> float:
+    """Return how far a state's mean is above the mean of the active players, or, for equipment, above 0."""
+    mean: float = (me.rating - params.initial) / SCALE
+    return mean - params.level if kind == 0.0 else mean
 
 
 @kernel

@@ -2,6 +2,7 @@
 
 import functools
 import math
+from collections.abc import Iterable
 from typing import Any
 
 from podium.engine.inputs import Columns, Heat, Scratch, heats_of, mode_at, weight_at
@@ -9,18 +10,55 @@ from podium.engine.pool_state import LearntParameter
 from podium.engine.rules import evidence, kernel
 from podium.kernels.exponential import exp
 from podium.kernels.fours import FOUR, four, four_at, logistics, number_of, put_four
+from podium.kernels.logarithm import log
 from podium.kernels.records import add, read, times
-from podium.systems._adaptive_entering import GROWTH_DAYS, YEAR, apart, equipment_of
-from podium.systems._adaptive_rules import by_unfinished, comparisons, expected_log_odds, steepness
+from podium.systems._adaptive_entering import (
+    GROWTH_DAYS,
+    MIN_MARGINS,
+    YEAR,
+    apart,
+    equipment_of,
+    extras_of,
+    full_of,
+    modal_of,
+)
+from podium.systems._adaptive_rules import (
+    by_unfinished,
+    comparisons,
+    expected_log_odds,
+    has_margin,
+    limited,
+    margin_variance,
+    steepness,
+)
 from podium.systems._adaptive_state import (
+    HIGHEST,
+    LARGEST_STEP,
+    LOWEST,
+    MARGIN,
+    MARGIN_SCALE,
+    MARGIN_SQUARE,
+    MARGINS,
     MAX_SHARPNESS,
+    MODE,
+    OF_EQUIPMENT,
+    OF_EXTRAS,
+    OF_SIDE,
+    OWN,
+    PRECISION,
+    READING,
+    REVERSION,
     SCALE,
     SHARPNESS,
     SHARPNESS_KNOWN,
     SHARPNESS_PRECISION,
+    START,
+    THETA,
     C,
     Pair,
+    extras_at,
     learn_curvature,
+    width_of,
 )
 from podium.systems._adaptive_units import (
     BY_TERMS,
@@ -39,6 +77,8 @@ from podium.systems._adaptive_units import (
 
 MIN_FIELD = 3  # smallest field, in units, whose winner is used for learning
 MAX_STRENGTH = 300.0  # limit that keeps sums of exponentials from overflowing
+MARGIN_MEMORY, MAX_SCALE_STEP = 1000.0, 0.05  # margins over which ln lambda is averaged, and its largest change
+LEAST_SQUARE = 1e-9  # of margins, so that a scale is finite
 FIRST_YEAR = GROWTH_DAYS / YEAR * (1.0 - math.exp(-YEAR / GROWTH_DAYS))  # in full years
 
 
@@ -141,8 +181,26 @@ LEARNT_OF_MODES = LearntParameter(
 )
 
 
-def learnt_with(modes: int, equipment: tuple[str, ...]) -> tuple[LearntParameter, ...]:
-    """Return the parameters that a pool with this many modes and these kinds of equipment learns."""
+LEARNT_OF_EXTRAS = {
+    "reversion": LearntParameter(
+        "reversion",
+        "Reversion to the mean",
+        "%",
+        lambda rate: 100.0 * -math.expm1(-rate),
+        lambda percent: f"In a year, a player loses {percent:.1f} % of the distance to the mean of active players.",
+    ),
+    "margin": LearntParameter(
+        "margin",
+        "Weight of margins",
+        "%",
+        lambda log_odds: 100.0 / (1.0 + math.exp(-log_odds)),
+        lambda percent: f"The margin makes up {percent:.0f} % of a duel's evidence, and who won makes up the rest.",
+    ),
+}
+
+
+def learnt_with(modes: int, equipment: tuple[str, ...], extras: Iterable[str] = ()) -> tuple[LearntParameter, ...]:
+    """Return the parameters learnt by a pool with this many modes, these kinds of equipment and these extras."""
     of_equipment = [
         parameter
         for number, kind in enumerate(equipment, start=1)
@@ -163,7 +221,8 @@ def learnt_with(modes: int, equipment: tuple[str, ...]) -> tuple[LearntParameter
             ),
         )
     ]
-    return (*LEARNT, LEARNT_OF_ENTRY, *([LEARNT_OF_MODES] if modes else []), *of_equipment)
+    more = [LEARNT_OF_MODES] * (modes > 0) + of_equipment + [LEARNT_OF_EXTRAS[name] for name in extras]
+    return (*LEARNT, LEARNT_OF_ENTRY, *more)
 
 
 @kernel
@@ -201,6 +260,12 @@ def carry_pair(
     j_other_i = w_i * (2.0 * g_i * v_i + g_i * g_i * bend_i * gap) * g_by_i
     j_other_j = w_j * (2.0 * g_j * v_j - g_j * g_j * bend_j * gap) * g_by_j
     u_other = gap * -0.5 * C * steep * steep * steep  # of the log-odds with respect to the variance of either unit
+    # A margin adds omega (X - d) / Q to S and omega / Q to J, with Q = 1 / C + A_j = 1 / (C g^2).
+    m_i, m_j = weight * for_a.margin_weight, weight * for_b.margin_weight
+    s_gap_i, s_gap_j = s_gap_i - m_i, s_gap_j - m_j
+    m_other_i, m_other_j = m_i * C * g_i * g_i, m_j * C * g_j * g_j
+    s_other_i, s_other_j = s_other_i - m_other_i * for_a.margin, s_other_j - m_other_j * for_b.margin
+    j_other_i, j_other_j = j_other_i - m_other_i, j_other_j - m_other_j
     for k in range(0, d.width, FOUR):
         by_gap = four_at(work, i, d.mean + k) - four_at(work, j, d.mean + k)
         by_i, by_j = variances_at(work, i, d, k, noise), variances_at(work, j, d, k, noise)
@@ -279,14 +344,50 @@ def judge_pairs(
             chances = logistics(four(g_b * gap, -g_a * gap, expected_log_odds(params, a, b), 0.0))
             of_a, of_b, p = number_of(chances, 0), number_of(chances, 1), number_of(chances, 2)
             for_a, for_b = comparisons(params, a, b, mine, theirs, course, of_a, of_b)
-            add(scratch.sums, me, times(evidence(params, for_a), weight))
-            add(scratch.sums, you, times(evidence(params, for_b), weight))
+            evidence_a, evidence_b = evidence(params, for_a), evidence(params, for_b)
+            add(scratch.sums, me, times(evidence_a, weight))
+            add(scratch.sums, you, times(evidence_b, weight))
             by_finish = by_unfinished(params, mine.finished, theirs.finished)
             by_other = by_unfinished(params, theirs.finished, mine.finished)
             pair = Pair(gap, steepness(params, a, b), by_finish, by_other, params.noise, common)
             error = (for_a.result - p) * counted
             carry_pair(pair, for_a, for_b, weight, error, scratch.workspace, me, you, learner, layout.d)
+            if for_a.margin_weight > 0.0:
+                carry_margin(params, for_a, evidence_a, weight, scratch.workspace, me, layout)
+                carry_margin(params, for_b, evidence_b, weight, scratch.workspace, you, layout)
+            if extras_of(params) and params.margins and has_margin(mine, theirs, course.entries):
+                learn_margin_scale(params, scratch.pool, gap, margin_variance(params, a, b), mine.score - theirs.score)
             learn_curvature(scratch.workspace, learner, layout.full, p * (1.0 - p) * counted)
+
+
+@kernel
+def carry_margin(params: Any, pair: Any, found: Any, weight: float, work: Any, row: int, layout: Layout) -> None:
+    """Add the derivatives of a pair's evidence with respect to the log-odds of omega to those of S and J."""
+    d, column, omega = layout.d, layout.full - MARGIN, params.margin_weight
+    work[row, d.surprise + column] += weight * (found.margin - omega * found.surprise)
+    work[row, d.information + column] += weight * (pair.margin_weight - omega * found.information)
+
+
+@kernel
+def learn_margin_scale(params: Any, pool: Any, gap: float, variance: float, difference: float) -> None:
+    """Update the scale lambda of margins, with which X = lambda y has the variance T around d on average.
+
+    Args:
+        gap: d, the expected X.
+        variance: T, the expected variance of X.
+        difference: y, the difference of scores.
+    """
+    at, y = extras_at(full_of(params)), limited(difference)
+    known, square = pool[at + MARGINS], pool[at + MARGIN_SQUARE]
+    if known >= MIN_MARGINS and square > 0.0:
+        off = exp(pool[at + MARGIN_SCALE]) * y - gap
+        step = 0.5 * (off * off / variance - 1.0) / min(known, MARGIN_MEMORY)
+        pool[at + MARGIN_SCALE] -= min(max(step, -MAX_SCALE_STEP), MAX_SCALE_STEP)
+    known += 1.0
+    pool[at + MARGINS] = known
+    pool[at + MARGIN_SQUARE] += (y * y - square) / known
+    if known == MIN_MARGINS or square == 0.0:
+        pool[at + MARGIN_SCALE] = 0.5 * log(variance / max(pool[at + MARGIN_SQUARE], LEAST_SQUARE))
 
 
 @kernel
@@ -322,3 +423,64 @@ def learn_sharpness(params: Any, entering: Any, columns: Columns, update: int, h
     pool[SHARPNESS_KNOWN] += weight * (squares / shares - expected * expected)
     step = weight * (won - expected) / (SHARPNESS_PRECISION + pool[SHARPNESS_KNOWN])
     pool[SHARPNESS] = min(max(pool[SHARPNESS] + step, -MAX_SHARPNESS), MAX_SHARPNESS)
+
+
+@kernel
+def prior_at(params: Any, column: int) -> int:
+    """Return the position of a column's prior in the arrays of priors."""
+    of_players = OWN + modal_of(params)
+    if column <= of_players:
+        return column
+    if column > of_players + OF_EQUIPMENT * equipment_of(params):
+        return MODE + OF_EQUIPMENT + OF_EXTRAS + OF_SIDE + column - full_of(params)
+    return MODE + 1 + (column - of_players - 1) % OF_EQUIPMENT
+
+
+@kernel
+def precision_at(params: Any, column: int) -> float:
+    """Return the precision of a column's prior. Users choose that of reversion to the mean."""
+    if extras_of(params) and params.reversion > 0.0 and column == full_of(params) - REVERSION:
+        return 1.0 / float(params.reversion * params.reversion)
+    precision: float = PRECISION[prior_at(params, column)]
+    return precision
+
+
+@kernel
+def begin_event(params: Any, pool: Any, work: Any, learner: int, keep: float) -> None:
+    """Start the gradient of an event with the prior's pull, for the forgotten part of M, and clear the event's M."""
+    full = full_of(params)
+    for a in range(1, full + 1):
+        start = START[prior_at(params, a)]
+        work[learner, a] = (1.0 - keep) * precision_at(params, a) * (start - pool[THETA + a - 1])
+        for b in range(a // FOUR * FOUR, width_of(full), FOUR):
+            put_four(work, learner - a, b, four(0.0, 0.0, 0.0, 0.0))
+
+
+@kernel
+def take_step(params: Any, pool: Any, work: Any, learner: int, keep: float) -> None:
+    """Move theta by M^-1 times the gradient, using Gaussian elimination, limited by the largest step and the bounds."""
+    full = full_of(params)
+    at = THETA + full
+    for a in range(1, full + 1):
+        for b in range(1, a + 1):
+            pool[at] = keep * pool[at] + work[learner - b, a]
+            if a == b:
+                pool[at] += (1.0 - keep) * precision_at(params, a)
+            work[learner - b, a] = pool[at]
+            at += 1
+    for p in range(1, full + 1):
+        row = learner - p
+        work[row, READING] = 1.0 / max(work[row, p], 1e-12)
+        for a in range(p + 1, full + 1):
+            factor = work[row, a] * work[row, READING]
+            work[learner, a] -= factor * work[learner, p]
+            for b in range(a // FOUR * FOUR, width_of(full), FOUR):
+                put_four(work, learner - a, b, four_at(work, learner - a, b) - factor * four_at(work, row, b))
+    for back in range(full):
+        p = full - back
+        work[learner, p] *= work[learner - p, READING]
+        for a in range(1, p):
+            work[learner, a] -= work[learner - a, p] * work[learner, p]
+        prior = prior_at(params, p)
+        step = min(max(work[learner, p], -LARGEST_STEP), LARGEST_STEP)
+        pool[THETA + p - 1] = min(max(pool[THETA + p - 1] + step, LOWEST[prior]), HIGHEST[prior])

@@ -12,6 +12,7 @@ from podium.systems._adaptive_entering import Entering, Params, apart, equipment
 from podium.systems._adaptive_state import SCALE, C
 
 LEAST_SURPRISE = 1e-12  # below this, a change cannot be divided among opponents in proportion to S
+MAX_MARGIN, MAX_DIFFERENCE = 3.0, 1e9  # largest surprise of a margin, in deviations; largest difference of scores
 
 
 class Comparison(NamedTuple):
@@ -23,6 +24,8 @@ class Comparison(NamedTuple):
     g: float
     worth: float  # w
     near: float  # w without the factor of unfinished races
+    margin: float  # X - d: how much larger the margin was than expected, in log-odds
+    margin_weight: float  # omega / (1 / C + A_j); 0 without a margin. The weights above are then times 1 - omega
 
 
 class Evidence(NamedTuple):
@@ -32,12 +35,14 @@ class Evidence(NamedTuple):
     information: float  # J = sum of w g^2 e (1 - e); raised if the step would pass the mode
     rise: float = 0.0  # sum of w g^3 e (1 - e) (1 - 2 e), the derivative of J with respect to the performance
     curb: float = 0.0  # sum of w g^4
+    margin: float = 0.0  # the part of S that margins add
 
 
 class Causes(NamedTuple):
     """Changes in the rating that do not come from opponents."""
 
     time: float  # growth and ageing since the last event
+    margin: float  # larger or smaller margins than expected
 
 
 @compare.register(Params)
@@ -59,10 +64,44 @@ def comparisons(
     near = nearness(params, place, other_place, heat.entries)
     worth_a = near * finish_weight(params, mine.finished, theirs.finished)
     worth_b = near * finish_weight(params, theirs.finished, mine.finished)
+    omega, margin = margin_surprise(params, a, b, mine, theirs, heat.entries)
+    worth_a, worth_b = (1.0 - omega) * worth_a, (1.0 - omega) * worth_b
+    by_b, by_a = omega * C * b.g * b.g, omega * C * a.g * a.g
     return (
-        Comparison(result, of_a, worth_a * b.g, b.g, worth_a, near),
-        Comparison(1.0 - result, of_b, worth_b * a.g, a.g, worth_b, near),
+        Comparison(result, of_a, worth_a * b.g, b.g, worth_a, near, margin, by_b),
+        Comparison(1.0 - result, of_b, worth_b * a.g, a.g, worth_b, near, -margin, by_a),
     )
+
+
+@kernel
+def margin_surprise(
+    params: Any, a: Entering, b: Entering, mine: Entry, theirs: Entry, units: float
+) -> tuple[float, float]:
+    """Return omega, the weight of a margin (0 if there is none), and X - d, limited to three deviations."""
+    if params.margin_scale == 0.0 or not has_margin(mine, theirs, units):
+        return 0.0, 0.0
+    bound = MAX_MARGIN * math.sqrt(margin_variance(params, a, b))
+    surprise = params.margin_scale * limited(mine.score - theirs.score) - (a.mean - b.mean)
+    return params.margin_weight, min(max(surprise, -bound), bound)
+
+
+@kernel
+def has_margin(mine: Entry, theirs: Entry, units: float) -> bool:
+    """Return True if a result has a margin: both of two units finished, and their scores are known."""
+    return bool(units == 2.0 and mine.finished and theirs.finished and not math.isnan(mine.score - theirs.score))
+
+
+@kernel
+def limited(difference: float) -> float:
+    """Return a difference of scores, limited so that its square is finite."""
+    return min(max(difference, -MAX_DIFFERENCE), MAX_DIFFERENCE)
+
+
+@kernel
+def margin_variance(params: Any, a: Entering, b: Entering) -> float:
+    """Return T, the expected variance of a margin X around the difference of the means."""
+    variance: float = 1.0 / C + a.variance + b.variance + 2.0 * params.noise
+    return variance
 
 
 @kernel
@@ -107,23 +146,31 @@ def surprise_and_information(params: Any, comparison: Comparison) -> Evidence:
     expected, weight, g = comparison.expected, comparison.weight, comparison.g
     information = weight * g * expected * (1.0 - expected)
     rise, curb = information * g * (1.0 - 2.0 * expected), weight * g * g * g
-    return Evidence(weight * (comparison.result - expected), information, rise, curb)
+    by_margin = comparison.margin_weight * comparison.margin
+    surprise = weight * (comparison.result - expected) + by_margin
+    return Evidence(surprise, information + comparison.margin_weight, rise, curb, by_margin)
 
 
 @credit.register(Params)
 def points_of(params: Any, me: Entering, totals: Evidence, after: Any, comparison: Comparison) -> Credit:
     """Return an opponent's points: the change in the mean is divided in proportion to shares of the surprise."""
-    if abs(totals.surprise) > LEAST_SURPRISE:
-        weight = (after.rating - me.rating) / totals.surprise * comparison.weight
-    else:
-        weight = SCALE * me.variance / (1.0 + (me.variance + params.noise) * totals.information) * comparison.weight
+    weight = points_of_surprise(params, me, totals, after) * comparison.weight
     return Credit(weight, weight * (comparison.result - comparison.expected))
 
 
+@kernel
+def points_of_surprise(params: Any, me: Entering, totals: Evidence, after: Any) -> Any:
+    """Return the change of the rating per unit of the surprise S."""
+    if abs(totals.surprise) > LEAST_SURPRISE:
+        return (after.rating - me.rating) / totals.surprise
+    return SCALE * me.variance / (1.0 + (me.variance + params.noise) * totals.information)
+
+
 @causes.register(Params)
-def points_of_time(params: Any, before: Any, me: Entering, totals: Evidence, after: Any) -> Causes:
-    """Return the change caused by growth and ageing."""
-    return Causes(0.0 if is_new(before) else me.rating - before.rating)
+def points_of_causes(params: Any, before: Any, me: Entering, totals: Evidence, after: Any) -> Causes:
+    """Return the changes caused by time (growth, ageing and reversion to the mean) and by margins."""
+    by_time = 0.0 if is_new(before) else me.rating - before.rating
+    return Causes(by_time, points_of_surprise(params, me, totals, after) * totals.margin)
 
 
 @kernel

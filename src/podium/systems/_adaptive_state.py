@@ -6,7 +6,8 @@ would differ if theta had always had today's value. Between events, the state st
 theta.
 
 A block of columns holds the reading and one derivative per parameter. The last two parameters belong to the home side.
-They stay 0 in pools that never have a home side.
+They stay 0 in pools that never have a home side. Pools with margins or reversion to the mean have two more parameters
+before these, and a few more numbers at the end of the pool's state.
 """
 
 import functools
@@ -17,15 +18,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from podium.kernels.compiled import kernel
-from podium.kernels.fours import FOUR, four, four_at, put_four
+from podium.kernels.fours import FOUR, four_at, put_four
 from podium.kernels.logarithm import log
 
 C = 3.0 / math.pi**2  # sigma(d / sqrt(1 + C v)) approximates the mean of sigma over a normal variable of variance v
-# Columns of a block. After those of every pool come MODE if there are modes, two for each kind of equipment, and two
-# for the home side.
-# entrants share, two of the side.
+# Columns of a block. After those of every pool come MODE if there are modes, two for each kind of equipment, the two in
+# PRIOR_OF_EXTRAS if the pool has them, and two for the home side.
 READING, SPREAD, EVENT, IDLE_DAY, NOISE, GROWTH, AGEING, UNFINISHED, REACH, ENTRY, MODE = range(11)
-OWN, OF_EQUIPMENT, OF_SIDE = 9, 2, 2  # number of parameters: of players, of each kind of equipment, of the home side
+OWN, OF_EQUIPMENT, OF_EXTRAS, OF_SIDE = 9, 2, 2, 2  # number of parameters of players, of each kind of equipment, ...
+REVERSION, MARGIN = 3, 2  # columns of the extras, counted back from the last column
 # Start value, standard deviation of the prior, lowest and highest value. All except growth, ageing and entry are
 # logarithms.
 PRIOR = {
@@ -44,6 +45,10 @@ PRIOR_OF_EQUIPMENT = {
     "thing_{}_spread": (0.0, 1.0, -6.0, 3.0),  # variance of a new car, club, ...
     "thing_{}_day": (log(2e-4), 1.0, -14.0, -3.0),  # variance gained per day
 }
+PRIOR_OF_EXTRAS = {
+    "reversion": (0.0, 0.1, 0.0, 2.0),  # rho: share of the distance from the active players' mean lost per year
+    "margin": (0.0, 1.0, -5.0, 5.0),  # log-odds of omega, the weight of a margin as evidence
+}
 PRIOR_OF_SIDE = {
     "side_spread": (log(0.1), 1.0, -6.0, 1.0),  # initial variance of the side's advantage
     "side_day": (log(1e-5), 1.0, -16.0, -4.0),  # variance gained per day
@@ -56,7 +61,9 @@ TICK, COUNTED = 2.0**-13, 100_000.0  # days; a power of two, so that sums of tic
 OWN_GAP_DAYS = 30.4  # assumed days between two events of a player, in pools without dates
 GAP_MEMORY = 100.0  # gaps after which the old typical gap has weight 1 / e
 SHARPNESS_PRECISION, MAX_SHARPNESS = 25.0, 1.5  # prior precision of ln sharpness around 0, and its bound
-RECENT = 500.0  # entries over which maturity, the share of known players, is averaged
+RECENT = 500.0  # entries over which maturity and the level of the active are averaged
+# The extras' numbers in a pool's state, from `extras_at` on: the mean of the active, and what margins are like.
+LEVEL, MARGINS, MARGIN_SQUARE, MARGIN_SCALE = range(4)
 
 
 class Pair(NamedTuple):
@@ -71,63 +78,56 @@ class Pair(NamedTuple):
 
 
 @functools.cache
-def prior_of(modes: int, equipment: int) -> dict[str, tuple[float, float, float, float]]:
+def prior_of(modes: int, equipment: int, extras: int) -> dict[str, tuple[float, float, float, float]]:
     """Return the prior of each parameter by name, for this many modes and kinds of equipment."""
     kinds = [{name.format(k): prior for name, prior in PRIOR_OF_EQUIPMENT.items()} for k in range(1, equipment + 1)]
     of_equipment = {name: prior for kind in kinds for name, prior in kind.items()}
-    return PRIOR | (PRIOR_OF_MODES if modes else {}) | of_equipment | PRIOR_OF_SIDE
+    of_modes, of_extras = PRIOR_OF_MODES if modes else {}, PRIOR_OF_EXTRAS if extras else {}
+    return PRIOR | of_modes | of_equipment | of_extras | PRIOR_OF_SIDE
 
 
 # The prior as arrays, for kernels. All kinds of equipment have the same prior.
-_OTHERS = list(PRIOR_OF_EQUIPMENT.values()), list(PRIOR_OF_SIDE.values())
-_COLUMNS = [PRIOR["spread"], *PRIOR.values(), *PRIOR_OF_MODES.values(), *_OTHERS[0], *_OTHERS[1]]
+_OTHERS = PRIOR_OF_MODES | PRIOR_OF_EQUIPMENT | PRIOR_OF_EXTRAS | PRIOR_OF_SIDE
+_COLUMNS = [PRIOR["spread"], *PRIOR.values(), *_OTHERS.values()]
 START, PRIOR_DEVIATION, LOWEST, HIGHEST = (np.array(column) for column in zip(*_COLUMNS, strict=True))
 PRECISION = 1.0 / (PRIOR_DEVIATION * PRIOR_DEVIATION)
 
 
-@kernel
-def prior_at(column: int, full: int, modal: int) -> int:
-    """Return the position of a column's prior in the arrays of priors, for a pool with `full` parameters."""
-    if column <= OWN + modal:
-        return column
-    if column > full - OF_SIDE:
-        return MODE + OF_EQUIPMENT + column - full + OF_SIDE
-    return MODE + 1 + (column - OWN - modal - 1) % OF_EQUIPMENT
-
-
 @functools.cache
-def pool_states_with(modes: int, equipment: int) -> Any:
+def pool_states_with(modes: int, equipment: int, extras: int) -> Any:
     """Return the NamedTuple of a pool's state for this many modes and kinds of equipment."""
-    theta = list(prior_of(modes, equipment))
+    theta = list(prior_of(modes, equipment, extras))
     curvature = [f"m_{a + 1}_{b + 1}" for a in range(len(theta)) for b in range(a + 1)]
     side = [f"side_{part}_{column}" for part in ("mean", "variance") for column in ["rest", *theta]]
     clock = ["day", "gap", "entries", "maturity", "side_mean", "side_variance", "side_last"]
     clock += ["sharpness", "sharpness_known"]  # ln sharpness, and the information about it
-    return namedtuple("PoolState", [*clock, *theta, *curvature, *side], module=__name__)  # noqa: PYI024
+    more = ["level", "margins", "margin_square", "margin_scale"] if extras else []
+    return namedtuple("PoolState", [*clock, *theta, *curvature, *side, *more], module=__name__)  # noqa: PYI024
 
 
-def new_pool(modes: int, equipment: int) -> Any:
-    """Return the initial state: the prior's starting values, with the prior's precision as the curvature M."""
-    prior, kind = list(prior_of(modes, equipment).values()), pool_states_with(modes, equipment)
-    curvature = [1.0 / prior[a][1] ** 2 if a == b else 0.0 for a in range(len(prior)) for b in range(a + 1)]
-    begun = [0.0] * THETA + [start for start, *_ in prior] + curvature
+def new_pool(modes: int, equipment: int, extras: int, reversion: float = 0.0) -> Any:
+    """Return the initial state: the prior's starting values, with the prior's precision as the curvature M.
+
+    `reversion` is the standard deviation of that parameter's prior, or 0 if it is not learnt.
+    """
+    priors, kind = prior_of(modes, equipment, extras), pool_states_with(modes, equipment, extras)
+    chosen = {"reversion": reversion} if reversion else {}
+    sds = [chosen.get(name, sd) for name, (_, sd, *_) in priors.items()]
+    curvature = [1.0 / sds[a] ** 2 if a == b else 0.0 for a in range(len(sds)) for b in range(a + 1)]
+    begun = [0.0] * THETA + [start for start, *_ in priors.values()] + curvature
     return kind._make(begun + [0.0] * (len(kind._fields) - len(begun)))
+
+
+@kernel
+def extras_at(full: int) -> int:
+    """Return the position of the extras' numbers in a pool's state, after theta, M and the blocks of the home side."""
+    return THETA + full + full * (full + 1) // 2 + 2 * (full + 1)
 
 
 @kernel
 def width_of(full: int) -> int:
     """Return the width of a block in the workspace, a multiple of four."""
     return (full + FOUR) // FOUR * FOUR
-
-
-@kernel
-def begin_event(pool: Any, work: Any, learner: int, full: int, modal: int, keep: float) -> None:
-    """Start an event's gradient with the prior's pull for the forgotten part of M, and clear the event's M."""
-    for a in range(1, full + 1):
-        prior = prior_at(a, full, modal)
-        work[learner, a] = (1.0 - keep) * PRECISION[prior] * (START[prior] - pool[THETA + a - 1])
-        for b in range(a // FOUR * FOUR, width_of(full), FOUR):
-            put_four(work, learner - a, b, four(0.0, 0.0, 0.0, 0.0))
 
 
 @kernel
@@ -144,6 +144,16 @@ def count_entry(pool: Any, known: float) -> None:
 
 
 @kernel
+def learn_level(pool: Any, full: int, mean: float, entrants: float) -> None:
+    """Move the mean of the active players towards an entrant's mean, before the entry is counted.
+
+    `entrants` is the number of the event's entrants up to this one.
+    """
+    at = extras_at(full) + LEVEL
+    pool[at] += (mean - pool[at]) / min(pool[ENTRIES] + entrants, RECENT)
+
+
+@kernel
 def learn_curvature(work: Any, learner: int, full: int, spread: float) -> None:
     """Add weight * p (1 - p) u u' of a pair to M. The pair's u is in the learner's row, after the gradient."""
     width = width_of(full)
@@ -153,42 +163,13 @@ def learn_curvature(work: Any, learner: int, full: int, spread: float) -> None:
             put_four(work, learner - a, b, four_at(work, learner - a, b) + u * four_at(work, learner, width + b))
 
 
-@kernel
-def take_step(pool: Any, work: Any, learner: int, full: int, modal: int, keep: float) -> None:
-    """Move theta by M^-1 times the gradient, using Gaussian elimination, limited by the largest step and the bounds."""
-    at = THETA + full
-    for a in range(1, full + 1):
-        for b in range(1, a + 1):
-            pool[at] = keep * pool[at] + work[learner - b, a]
-            if a == b:
-                pool[at] += (1.0 - keep) * PRECISION[prior_at(a, full, modal)]
-            work[learner - b, a] = pool[at]
-            at += 1
-    for p in range(1, full + 1):
-        row = learner - p
-        work[row, READING] = 1.0 / max(work[row, p], 1e-12)
-        for a in range(p + 1, full + 1):
-            factor = work[row, a] * work[row, READING]
-            work[learner, a] -= factor * work[learner, p]
-            for b in range(a // FOUR * FOUR, width_of(full), FOUR):
-                put_four(work, learner - a, b, four_at(work, learner - a, b) - factor * four_at(work, row, b))
-    for back in range(full):
-        p = full - back
-        work[learner, p] *= work[learner - p, READING]
-        for a in range(1, p):
-            work[learner, a] -= work[learner - a, p] * work[learner, p]
-        prior = prior_at(p, full, modal)
-        step = min(max(work[learner, p], -LARGEST_STEP), LARGEST_STEP)
-        pool[THETA + p - 1] = min(max(pool[THETA + p - 1] + step, LOWEST[prior]), HIGHEST[prior])
-
-
 SCALE = 173.7178  # points per unit of log-odds
 LINGER = 0.9  # share of a reading that is left after each event, because x is only a first-order estimate
 RATING, DEVIATION, EVENTS, FIRST, LAST, MEANS = range(6)  # columns of a state, then two blocks
 
 
 @functools.cache
-def states_with(modes: int, equipment: int) -> Any:
+def states_with(modes: int, equipment: int, extras: int) -> Any:
     """Return the NamedTuple of the state of a player or equipment.
 
     Everything except rating and deviation is in log-odds.
@@ -197,13 +178,13 @@ def states_with(modes: int, equipment: int) -> Any:
     events, or 0 before the first event. They are followed by a block for m and a block for V. Then come, for each mode,
     the offset, its variance (0 before the player's first event in that mode), and a block for each of them.
     """
-    columns = ["rest", *prior_of(modes, equipment)]
+    columns = ["rest", *prior_of(modes, equipment, extras)]
     fields = ["rating", "deviation", "events", "first", "last"]
     fields += [f"{part}_{column}" for part in ("mean", "variance") for column in columns]
     for mode in range(modes):
         fields += [f"offset_{mode}", f"offset_variance_{mode}"]
         fields += [f"offset_{mode}_{part}_{column}" for part in ("mean", "variance") for column in columns]
-    return importable(namedtuple(f"State{modes}_{equipment}", fields, module=__name__))  # noqa: PYI024
+    return importable(namedtuple(f"State{modes}_{equipment}_{extras}", fields, module=__name__))  # noqa: PYI024
 
 
 def importable(kind: Any) -> Any:
@@ -213,11 +194,11 @@ def importable(kind: Any) -> Any:
 
 
 def __getattr__(name: str) -> Any:
-    """Return the type with a name such as `State4_1`, for code that another process compiled."""
-    modes, _, equipment = name.removeprefix("State").partition("_")
-    if not (name.startswith("State") and modes.isdecimal() and equipment.isdecimal()):
+    """Return the type with a name such as `State4_1_0`, for code that another process compiled."""
+    numbers = name.removeprefix("State").split("_")
+    if not (name.startswith("State") and len(numbers) == 3 and all(map(str.isdecimal, numbers))):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return states_with(int(modes), int(equipment))
+    return states_with(*map(int, numbers))
 
 
 @kernel

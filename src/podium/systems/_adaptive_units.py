@@ -16,7 +16,9 @@ from podium.kernels.records import read, write
 from podium.systems._adaptive_entering import (
     Entering,
     Passed,
+    distance_of,
     enters_at_level,
+    extras_of,
     full_of,
     joined,
     offset_entered,
@@ -35,12 +37,12 @@ from podium.systems._adaptive_state import (
     MEANS,
     MODE,
     NOISE,
-    OF_EQUIPMENT,
-    OF_SIDE,
-    OWN,
     READING,
+    REVERSION,
+    SCALE,
     SIDE_VARIANCE,
     THETA,
+    prior_of,
     width_of,
 )
 
@@ -49,7 +51,7 @@ STEP, LOW, HIGH, SURPRISE, INFORMATION, STATUS, USES = range(7)
 BY_TERMS = 8  # four columns: dS and dJ by reach, then by unfinished, from pair weights only
 FIRST_BLOCK = 12  # the derivatives with respect to theta begin here
 # Columns of a line: the row of its unit, and the unit's result. SIZE, in a heat's first line, is the number of units.
-UNIT, PLACE, RANK, FINISHED, SIDE, SIZE = range(6)
+UNIT, PLACE, RANK, FINISHED, SIDE, SIZE, SCORE = range(7)
 EXTRA_ROWS = 2  # the last rows of the workspace: the gradient, and a pair's common part; M is above them
 
 
@@ -71,9 +73,9 @@ def derivatives_of(full: int) -> Derivatives:
     return Derivatives(first, first + width, first + 2 * width, first + 3 * width, first + 4 * width, width)
 
 
-def workspace_for(modes: int, equipment: int) -> tuple[int, int]:
+def workspace_for(modes: int, equipment: int, extras: int) -> tuple[int, int]:
     """Return the shape of an event's workspace: its columns, and its rows beyond those of states and units."""
-    full = OWN + (modes > 0) + OF_EQUIPMENT * equipment + OF_SIDE
+    full = len(prior_of(modes, equipment, extras))
     d = derivatives_of(full)
     return d.surprise_at_mode + d.width, full + EXTRA_ROWS
 
@@ -106,6 +108,8 @@ def enter_row(
         return
     copy_block(me, MEANS, work, i, d.mean, full, brought.mean_reading)
     copy_block(me, MEANS + full + 1, work, i, d.variance, full, brought.variance_reading)
+    if extras_of(params) and passed.years > 0.0:
+        revert(params, me, passed, kind, work, i, d)
     if kind == 0.0:
         work[i, d.mean + GROWTH] += passed.growth
         work[i, d.mean + AGEING] -= passed.ageing
@@ -116,6 +120,18 @@ def enter_row(
             work[i, d.variance + k] *= passed.fade
         work[i, d.variance + day] += rise
         work[i, d.variance + spread] += passed.ceiling * (1.0 - passed.fade) - rise
+
+
+@kernel
+def revert(params: Any, me: Any, passed: Passed, kind: float, work: Any, i: int, d: Derivatives) -> None:
+    """Apply reversion to the mean to a state's derivatives: m - a and its derivatives times E, and V times E^2."""
+    full, kept = full_of(params), passed.kept
+    for k in range(1, full + 1):
+        work[i, d.mean + k] *= kept
+        work[i, d.variance + k] *= kept * kept
+    variance = (me.deviation / SCALE) * (me.deviation / SCALE)
+    work[i, d.mean + full - REVERSION] -= passed.years * kept * distance_of(params, me, kind)
+    work[i, d.variance + full - REVERSION] -= 2.0 * passed.years * kept * kept * variance
 
 
 @kernel
@@ -211,6 +227,7 @@ def put_line(columns: Columns, entry: int, row: int, place: float, lines: Any, a
     lines[at, FINISHED] = columns.finished[entry] if columns.finished.size else 1.0
     lines[at, PLACE] = place if lines[at, FINISHED] else lines[at, RANK]  # right behind the last finisher
     lines[at, SIDE] = float(columns.side[entry]) if columns.side.size else -1.0 - entry
+    lines[at, SCORE] = columns.score[entry] if columns.score.size else math.nan
 
 
 @kernel
@@ -231,7 +248,7 @@ def are_compared(lines: Any, i: int, j: int) -> bool:
 def entry_of(lines: Any, i: int) -> Entry:
     """Convert a line to an entry for the rules."""
     place, unknown = lines[i, PLACE], math.nan
-    return Entry(lines[i, FINISHED], place, place, unknown, unknown, unknown, unknown, 0.0, 1.0)
+    return Entry(lines[i, FINISHED], place, place, unknown, lines[i, SCORE], unknown, unknown, 0.0, 1.0)
 
 
 @kernel

@@ -24,13 +24,14 @@ from podium.kernels.fours import FOUR, four, four_at, number_of, put_four
 from podium.kernels.records import read, write
 from podium.probability.logistic import logistic, score
 from podium.systems._adaptive_entering import Entering, apart, equipment_of, first_day, offset_in
-from podium.systems._adaptive_rules import Evidence, by_unfinished, finish_weight, nearness
+from podium.systems._adaptive_rules import Evidence, by_unfinished, finish_weight, has_margin, margin_surprise, nearness
 from podium.systems._adaptive_state import (
     DEVIATION,
     EVENTS,
     FIRST,
     LAST,
     LINGER,
+    MARGIN,
     MEANS,
     RATING,
     REACH,
@@ -58,6 +59,7 @@ from podium.systems._adaptive_units import (
     Layout,
     are_compared,
     common_of,
+    entry_of,
     heat_at,
     part_at,
     parts_of,
@@ -79,6 +81,7 @@ def find_modes(params: Any, prototypes: Any, columns: Columns, update: int, scra
     """
     _, entering, zero_evidence = prototypes
     work, d, searching = scratch.workspace, layout.d, 0
+    is_gaussian = bool(params.margins) and is_duel_with_margin(columns, update, scratch.lines)
     for row in range(layout.base, layout.base + layout.units):
         uncertainty = read(scratch.entering_states, row, entering).variance + params.noise
         totals = read(scratch.sums, row, zero_evidence)
@@ -92,7 +95,7 @@ def find_modes(params: Any, prototypes: Any, columns: Columns, update: int, scra
         work[row, LOW], work[row, HIGH] = min(0.0, farthest), max(0.0, farthest)
         # The mean information from the old mean to the end of the step is at most J + rise d / 2 + curb d^2 / 144,
         # because v (1 - 6 v) <= 1 / 24. If this is at most J, the step ends before the mode.
-        is_kept = step * (72.0 * totals.rise + totals.curb * step) <= 0.0
+        is_kept = is_gaussian or step * (72.0 * totals.rise + totals.curb * step) <= 0.0
         work[row, STEP], work[row, STATUS] = step, KEPT if is_kept else SEARCHING
         searching += 0 if is_kept else 1
     iteration = 0
@@ -112,6 +115,16 @@ def find_modes(params: Any, prototypes: Any, columns: Columns, update: int, scra
     for row in range(layout.base, layout.base + layout.units):
         if work[row, STATUS] != KEPT:
             raise_information(params, entering, zero_evidence, scratch, row, layout)
+
+
+@kernel
+def is_duel_with_margin(columns: Columns, update: int, lines: Any) -> bool:
+    """Return True if an event is a single duel with a margin, whose evidence is nearly Gaussian: its step is kept."""
+    first_heat, after_last = heats_of(columns, update)
+    if after_last > first_heat + 1:
+        return False
+    start, _ = heat_at(columns, update, first_heat, lines)
+    return has_margin(entry_of(lines, start), entry_of(lines, start + 1), lines[start, SIZE])
 
 
 @kernel
@@ -198,22 +211,25 @@ def evaluate_step(
         if not are_compared(lines, i, j):
             continue
         opponent_row = int(lines[j, UNIT])
-        opponent, has_common = read(scratch.entering_states, opponent_row, entering), False
+        own, opponent, has_common = unit, read(scratch.entering_states, opponent_row, entering), False
         if equipment_of(params):
             common = common_of(params, entering, layout, scratch, row, opponent_row)
             if common.variance > 0.0:
-                opponent, has_common = apart(params, opponent, common), True
+                own, opponent, has_common = apart(params, unit, common), apart(params, opponent, common), True
+        omega, margin = margin_surprise(params, own, opponent, entry_of(lines, i), entry_of(lines, j), size)
         near = nearness(params, place, lines[j, PLACE], size)
         unfinished = by_unfinished(params, finished, lines[j, FINISHED])
-        w = weight * (near * finish_weight(params, finished, lines[j, FINISHED]))
+        w = (1.0 - omega) * weight * (near * finish_weight(params, finished, lines[j, FINISHED]))
         gap, g = mean - opponent.mean, opponent.g
         e = logistic(g * gap)
         difference, v = score(place, lines[j, PLACE]) - e, e * (1.0 - e)  # s - e, e (1 - e)
-        surprise, information = w * g * difference, w * g * g * v
+        margin_weight = omega * weight * C * g * g
+        by_margin = margin_weight * (margin - work[row, STEP])
+        surprise, information = w * g * difference + by_margin, w * g * g * v + margin_weight
         surprises += surprise
         informations += information
         if status == AT_MODE:
-            by_opponent_variance = w * (difference - g * v * gap) * -0.5 * C * g * g * g
+            by_opponent_variance = w * (difference - g * v * gap) * -0.5 * C * g * g * g - by_margin * C * g * g
             for k in range(0, d.width, FOUR):
                 by_variance = variances_at(work, opponent_row, d, k, params.noise)
                 if has_common:
@@ -224,6 +240,8 @@ def evaluate_step(
                 put_four(work, row, column, four_at(work, row, column) + by_surprise)
             work[row, d.surprise_at_mode + REACH] += 2.0 * (1.0 - near) * surprise
             work[row, d.surprise_at_mode + UNFINISHED] += unfinished * surprise
+            if omega > 0.0:
+                work[row, d.surprise_at_mode + layout.full - MARGIN] += by_margin - omega * surprise
     work[row, SURPRISE] += surprises
     work[row, INFORMATION] += informations
 
@@ -247,7 +265,7 @@ def raise_information(params: Any, entering: Any, zero_evidence: Any, scratch: A
             by_step = (by_uncertainty * surprise_at_mode + uncertainty * by_surprise_at_mode) / curvature
         by_quotient = four_at(work, row, d.surprise + k) / step - surprise * by_step / (step * step)
         put_four(work, row, d.information + k, by_quotient + by_uncertainty / (uncertainty * uncertainty))
-    write(scratch.sums, row, Evidence(surprise, surprise / step - 1.0 / uncertainty, 0.0, 0.0))
+    write(scratch.sums, row, Evidence(surprise, surprise / step - 1.0 / uncertainty, 0.0, 0.0, 0.0))
 
 
 @kernel
@@ -335,7 +353,7 @@ def add_share(
     weight = 1.0 / (1.0 + uncertainty * totals.information)
     r, j = totals.surprise * weight, totals.information * weight
     sums = read(scratch.sums, state, zero_evidence)
-    write(scratch.sums, state, Evidence(sums.surprise + share * r, sums.information + square * j, 0.0, 0.0))
+    write(scratch.sums, state, Evidence(sums.surprise + share * r, sums.information + square * j, 0.0, 0.0, 0.0))
     for k in range(0, d.width, FOUR):
         by_information = four_at(work, row, d.information + k)
         by_uncertainty = variances_at(work, row, d, k, params.noise) - square * four_at(work, state, d.variance + k)

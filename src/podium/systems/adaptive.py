@@ -25,7 +25,7 @@ import numpy.typing as npt
 from podium.engine.inputs import Columns, Scratch, entrant_at, entries_of, heats_of
 from podium.engine.pool_state import LearntParameter
 from podium.engine.rules import kernel, rate_event
-from podium.engine.system import System, conservatism, parameter
+from podium.engine.system import System, conservatism, log_odds, parameter
 from podium.engine.tables.sides import Sides
 from podium.errors import ParameterError
 from podium.kernels.exponential import exp
@@ -37,6 +37,7 @@ from podium.systems._adaptive_entering import (
     Entering,
     Params,
     entered,
+    extras_of,
     full_of,
     is_new,
     modal_of,
@@ -45,7 +46,14 @@ from podium.systems._adaptive_entering import (
     seen,
     time_passed,
 )
-from podium.systems._adaptive_learnt import judge_pairs, learn_sharpness, learnt_with, pairs_counted
+from podium.systems._adaptive_learnt import (
+    begin_event,
+    judge_pairs,
+    learn_sharpness,
+    learnt_with,
+    pairs_counted,
+    take_step,
+)
 from podium.systems._adaptive_rules import Evidence, expected_log_odds, unit_of
 from podium.systems._adaptive_state import (
     COUNTED,
@@ -53,18 +61,19 @@ from podium.systems._adaptive_state import (
     DEVIATION,
     FIRST,
     LAST,
+    MARGIN_SQUARE,
     MEANS,
     MEMORY,
     RATING,
     SCALE,
-    begin_event,
     block_at,
     count_entry,
+    extras_at,
     learn_gap,
+    learn_level,
     new_pool,
     pool_states_with,
     states_with,
-    take_step,
 )
 from podium.systems._adaptive_units import (
     EXTRA_ROWS,
@@ -83,6 +92,10 @@ from podium.systems._adaptive_update import find_modes, update_units, write_side
 
 MIN_VARIANCE = 1e-6  # lower limit for the variance of a skill in forecasts
 MAX_KINDS = 4  # kinds of equipment that entrants can share
+WITH_MARGINS = (  # the effect of a margin in pools with the setting `margin`
+    "In a duel, yes: the further you win by than expected, the more you gain. If you win by less than expected, you can"
+    " lose points. The pool's results decide how much margins count."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,16 +123,16 @@ class Adaptive(System):
         "in a field of three and more luck is 1 / sharpness of that in a duel: learnt from winners, in no rating",
         "M = memory M + (1 - memory) M_0 + sum of c p (1 - p) u u', memory = e^(-sum of c / 20000)",
     )
-    state_type = states_with(0, 0)
+    state_type = states_with(0, 0, 0)
     entering_type = Entering
     evidence_type = Evidence
-    pool_state_type = pool_states_with(0, 0)
+    pool_state_type = pool_states_with(0, 0, 0)
     learnt_parameters: ClassVar[tuple[LearntParameter, ...]] = learnt_with(0, ())
     reads_days: ClassVar[bool] = True
     rates_sides: ClassVar[bool] = True
-    workspace: ClassVar[tuple[int, int]] = workspace_for(0, 0)
+    workspace: ClassVar[tuple[int, int]] = workspace_for(0, 0, 0)
     takes_periods: ClassVar[bool] = False
-    margin: ClassVar[str] = (
+    winning_margin: ClassVar[str] = (
         "Not by time. But the further apart two players finish, the less their duel counts. The pool's results"
         " decide how much less."
     )
@@ -132,7 +145,7 @@ class Adaptive(System):
         " For those who finished, such a duel counts less. The pool's results decide how much less. Two players"
         " who did not finish are not compared."
     )
-    signed: ClassVar[tuple[str, ...]] = states_with(0, 0)._fields[MEANS:]
+    signed: ClassVar[tuple[str, ...]] = states_with(0, 0, 0)._fields[MEANS:]
 
     initial: float = parameter(1500.0, "a newcomer's rating", unit="points")
     growth: bool = parameter(
@@ -145,13 +158,27 @@ class Adaptive(System):
         None,
         "equipment with ratings, such as car/tyres for the columns shared:car and shared:tyres, or team",
     )
+    margin: bool = parameter(
+        False, "the margin of a duel counts as well, that is the difference of scores or times; its weight is learnt"
+    )
+    reversion: float = parameter(
+        0.0,
+        "how far the yearly reversion to the mean of active players may differ from 0 before results show it; 0: none",
+        unit="per year",
+        low=0.0,
+        high=1.0,
+        search=(0.01, 0.2),
+    )
     conservative: float = conservatism()
 
-    def __new__(cls, *_: Any, modes: Any = None, shared: Any = None, **__: Any) -> Self:
-        """Create an instance of the class whose states have columns for these modes and kinds of equipment."""
+    def __new__(
+        cls, *_: Any, modes: Any = None, shared: Any = None, margin: Any = False, reversion: Any = 0.0, **__: Any
+    ) -> Self:
+        """Create an instance of the class whose states have columns for everything that these settings ask for."""
         named = names_of(modes) if isinstance(modes, str) else ()
         equipment = names_of(shared)[:MAX_KINDS] if isinstance(shared, str) else ()
-        kind = with_states(len(named) + 1 if named else 0, equipment) if named or equipment else Adaptive
+        extras = ("reversion",) * bool(reversion) + ("margin",) * bool(margin)
+        kind = with_states(len(named) + 1 if named else 0, equipment, extras)
         return object.__new__(kind)  # type: ignore[return-value]
 
     def __post_init__(self) -> None:
@@ -180,9 +207,10 @@ class Adaptive(System):
 
     def params(self) -> Any:
         """Return the rules' parameters for the pool that the system is bound to."""
-        names, kind = names_of(self.modes or ""), params_with(self.modal, len(self.kinds))
+        names, kind = names_of(self.modes or ""), params_with(self.modal, len(self.kinds), self.extras)
         blank = kind._make([0.0] * len(kind._fields))
         own = {"initial": self.initial, "timely": float(self.growth), "modes": len(names) + 1.0 if names else 0.0}
+        own |= {"margins": float(self.margin), "reversion": self.reversion}
         return read_pool(blank._replace(**own), *self.standing)
 
     @property
@@ -190,12 +218,36 @@ class Adaptive(System):
         """1 if the system lists modes, otherwise 0."""
         return int(self.modes is not None)
 
+    @property
+    def extras(self) -> int:
+        """1 if the pool has the parameters for margins and reversion, otherwise 0."""
+        return int(self.margin or self.reversion > 0.0)
+
+    @property
+    def rates_margins(self) -> bool:
+        return self.margin
+
+    @property
+    def usual_margin(self) -> float | None:
+        """The root mean square of the pool's margins, if the pool knows their scale."""
+        if self.params().margin_scale == 0.0:
+            return None
+        pool, _ = self.standing
+        return math.sqrt(pool[extras_at(full_of(self.params())) + MARGIN_SQUARE])
+
+    def expected_margin(self, comparison: Any) -> float | None:
+        """Return d / lambda, from the expected score sigma(g d)."""
+        if comparison.margin_weight == 0.0:
+            return None
+        expected: float = comparison.expected
+        return float(log_odds(expected, 1.0 - expected) / (comparison.g * self.params().margin_scale))
+
     def newcomer(self) -> Any:
         return self.state_type(self.initial, NEWCOMER_DEVIATION, *(0.0,) * (len(self.state_type._fields) - 2))
 
     def new_pool(self) -> Any:
         """Return the initial state of a pool, which is the same for all pools."""
-        return new_pool(self.modal, len(self.kinds))
+        return new_pool(self.modal, len(self.kinds), self.extras, self.reversion)
 
     def as_one(self, sides: Sides, number: int) -> Any:
         """Return a side as one player: the mean of its members, plus their shared equipment and the home advantage."""
@@ -262,19 +314,24 @@ def names_of(modes: str) -> tuple[str, ...]:
 
 
 @functools.cache
-def with_states(modes: int, equipment: tuple[str, ...]) -> type[Adaptive]:
-    """Return the class for this many modes and these kinds of equipment."""
+def with_states(modes: int, equipment: tuple[str, ...], extras: tuple[str, ...]) -> type[Adaptive]:
+    """Return the class for this many modes, and these kinds of equipment and parameters of `PRIOR_OF_EXTRAS`."""
+    if not (modes or equipment or extras):
+        return Adaptive
+    size = modes, len(equipment), int(bool(extras))
+    states = states_with(*size)
     facts = {
         "__slots__": (),
         "__module__": __name__,
         "__qualname__": Adaptive.__qualname__,
         "__doc__": Adaptive.__doc__,
-        "state_type": states_with(modes, len(equipment)),
+        "state_type": states,
         "has_offsets": modes > 0,
-        "signed": states_with(modes, len(equipment))._fields[MEANS:],
-        "pool_state_type": pool_states_with(min(modes, 1), len(equipment)),
-        "learnt_parameters": learnt_with(modes, equipment),
-        "workspace": workspace_for(modes, len(equipment)),
+        "signed": states._fields[MEANS:],
+        "pool_state_type": pool_states_with(min(modes, 1), *size[1:]),
+        "learnt_parameters": learnt_with(modes, equipment, extras),
+        "workspace": workspace_for(*size),
+        "winning_margin": WITH_MARGINS if "margin" in extras else Adaptive.winning_margin,
     }
     return type(Adaptive.__name__, (Adaptive,), facts)
 
@@ -300,9 +357,9 @@ def rate_and_learn(
     if base:
         form_units(params, entering, layout, scratch)
     for row in range(base, base + units):
-        write(scratch.sums, row, Evidence(0.0, 0.0, 0.0, 0.0))
+        write(scratch.sums, row, Evidence(0.0, 0.0, 0.0, 0.0, 0.0))
     keep = exp(-pairs_counted(columns, update, scratch.lines) / MEMORY)
-    begin_event(pool, work, learner, full, modal_of(params), keep)
+    begin_event(params, pool, work, learner, keep)
     first_heat, after_last = heats_of(columns, update)
     for heat in range(first_heat, after_last):
         judge_pairs(params, prototypes, columns, update, heat, scratch, learner, layout)
@@ -318,7 +375,7 @@ def rate_and_learn(
                 learn_gap(pool, params.today - me.last)
     if sided:
         write_side(params, entering, scratch, layout)
-    take_step(pool, work, learner, full, modal_of(params), keep)
+    take_step(params, pool, work, learner, keep)
     pool[DAY] = params.today
 
 
@@ -357,6 +414,8 @@ def enter_all(
             states[columns.player[first + i], RATING] = brought.rating
             states[columns.player[first + i], FIRST] = params.today
         write(scratch.entering_states, i, brought)
+        if extras_of(params) and kind == 0.0:
+            learn_level(scratch.pool, full_of(params), brought.mean, i + 1.0)
         enter_row(params, me, brought, passed, kind, scratch.workspace, i, d)
         if modal and kind == 0.0:
             enter_offset(params, me, scratch, size + i, d)

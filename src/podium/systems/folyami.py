@@ -69,7 +69,7 @@ class Folyami(System):
     state_type = State
     entering_type = Entering
     min_events: ClassVar[int] = 5
-    margin: ClassVar[str] = (
+    winning_margin: ClassVar[str] = (
         "Not by time. But the further apart two players finish, the less their duel counts, because players who"
         " finish next to each other were in direct competition."
     )

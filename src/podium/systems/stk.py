@@ -66,7 +66,7 @@ class Stk(System):
     entering_type = Entering
     needs: ClassVar[tuple[str, ...]] = ("time_s",)
     teams: ClassVar[bool] = False
-    margin: ClassVar[str] = (
+    winning_margin: ClassVar[str] = (
         "A lead of at least 2.5 % of the faster time is a full win. A smaller lead is a partial win, down to half"
         " a win each for equal times."
     )

@@ -113,7 +113,7 @@ class StkRd(System):
     needs: ClassVar[tuple[str, ...]] = ("time_s",)
     teams: ClassVar[bool] = False
     needs_finisher: ClassVar[bool] = True
-    margin: ClassVar[str] = Stk.margin
+    winning_margin: ClassVar[str] = Stk.winning_margin
     stakes: ClassVar[str] = (
         "The longer the race, the more it counts, up to a maximum time. Modes other than time-trial count less."
         " The more certain both ratings are, the less the race changes them."

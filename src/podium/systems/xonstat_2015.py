@@ -69,7 +69,7 @@ class Xonstat2015(System):
     entering_type = Entering
     needs: ClassVar[tuple[str, ...]] = ("score", "played_s", "duration_s")
     teams: ClassVar[bool] = False
-    margin: ClassVar[str] = (
+    winning_margin: ClassVar[str] = (
         "The result is a player's share of both scores, each per second played; a game between two is won, lost"
         " or drawn."
     )

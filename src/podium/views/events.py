@@ -151,8 +151,10 @@ def find_reasons(pool: PoolAt, career: Changes, player: str, events: int) -> Rea
     return total_reasons(player, found, seasons)
 
 
-def alternatives(pool: PoolAt, event_id: str, name: str) -> WhatIf:
+def alternatives(pool: PoolAt, event_id: str, name: str, *, margin: float | None = None) -> WhatIf:
     """Return how an event would have changed a player's rating if one thing had been different.
+
+    `margin` is the margin of wins between two sides, in systems that rate margins. Default: the usual margin.
 
     Returns:
         The actual change, and what the change would have been if the player had won each lost heat, finished each
@@ -168,7 +170,7 @@ def alternatives(pool: PoolAt, event_id: str, name: str) -> WhatIf:
             f"event {event_id!r} has {len(replayed.before):,} entrants, and what-if changes are limited to "
             f"{MAX_IMAGINED:,} here. `podium explain --what-if` has no such limit."
         )
-    return what_if(pool.system, events, replayed, event_id, name_of(pool, name))
+    return what_if(pool.system, events, replayed, event_id, name_of(pool, name), margin=margin)
 
 
 def rated_event(pool: PoolAt, event_id: str) -> tuple[Events, Replayed, str]:

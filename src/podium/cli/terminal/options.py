@@ -81,6 +81,12 @@ START = Option(
     help="Continue from these ratings: a file from --ratings (only .parquet keeps full states), or a table with "
     "pool, player, rating and other known values.",
 )
+MARGIN = Option(
+    None,
+    "--margin",
+    min=0.0,
+    help="Margin of wins between two sides, if margins count [default: the usual margin].",
+)
 SHOWN_COLUMNS = Option(
     None,
     "--columns",

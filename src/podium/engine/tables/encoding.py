@@ -251,12 +251,36 @@ def entry_columns(
         "mode": mode_numbers(rows, entries, system),
         "weight": heat_weights(frame, entries),
         "time_s": reported.time_s,
-        "score": reported.score,
+        "score": margin_scores(reported, places) if system.rates_margins else reported.score,
         "played_s": frozen(stated_times(frame, entries, system)),
         "duration_s": frozen(selection.float_column(frame, "duration_s")),
         "handicap": frozen(handicap),
         "home": frozen(home_entries(frame) if system.rates_sides else ABSENT),
     }
+
+
+def margin_scores(reported: Reported, places: Places) -> selection.Floats:
+    """Return the numbers whose differences are margins: scores, those of sides in team heats, or times, negative.
+
+    A number is NaN if a finisher in the heat has none, or if the entry did not finish.
+    """
+    size, counts = int(reported.heats[-1]), np.diff(reported.heats)
+    heat = np.repeat(np.arange(counts.size), counts)
+    finished = reported.finished if reported.finished.size else np.ones(size, np.bool_)
+
+    def complete(column: selection.Floats) -> selection.Floats:
+        if not column.size:
+            return np.full(size, np.nan)
+        lacking = np.bincount(heat, np.isnan(column) & finished) > 0.0
+        return np.where(lacking[heat] | ~finished, np.nan, column)
+
+    score, time_s = complete(reported.score), complete(reported.time_s)
+    if places.side.size:
+        key = heat * (size + int(places.side.max()) + 1) + places.side + size  # a side is at least -size
+        _, side = np.unique(key, return_inverse=True)
+        team_score, summed = complete(reported.team_score), np.bincount(side, score)[side]
+        score = np.where(np.isnan(team_score) | (places.side < 0), summed, team_score)
+    return frozen(np.where(np.isnan(score), -time_s, score))
 
 
 def stated_times(frame: pl.DataFrame, entries: Integers, system: System) -> selection.Floats:

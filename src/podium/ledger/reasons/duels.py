@@ -19,6 +19,7 @@ from podium.ledger.reasons.shares import MAX_PARTS, Part, RatingUpdate, fair_sha
 from podium.support.words import shown
 
 TIME = "time"  # the cause of the effect that a player's entry has without any opponent
+MARGIN = "margin"  # the cause of the effect of larger or smaller margins than expected
 SAME_TEAM, NEITHER_FINISHED, WITHOUT_WEIGHT = "in the same team", "did not finish either", "counts for nothing"
 
 LARGE_HEAT = 1_000  # entries from which loading a kernel is faster than plain Python
@@ -226,6 +227,15 @@ class Account:
             counting.append(replace(duel, weight=float(credit.weight), contribution=float(credit.contribution)))
         causes = rules.causes(self.params, self.state(self.entrant), self.me, totals, after)._asdict()
         return counting, {cause: float(points) for cause, points in causes.items() if points != 0.0}
+
+    def margins(self, duels: list[Duel]) -> list[tuple[float, float]]:
+        """Return the margin and the expected margin of each heat in which the margin counted."""
+        score, found = self.columns.score, {}
+        for duel in duels:
+            expected = self.system.expected_margin(duel.comparison)
+            if expected is not None:
+                found[duel.heat] = float(score[self.entry_in(duel.heat)] - score[duel.theirs]), expected
+        return list(found.values())
 
     def shared(
         self, duels: list[Duel], parts: list[list[int]], whole_heats: list[list[int]], change: float

@@ -17,7 +17,19 @@ from podium.engine.tables.selection import UNFINISHED_STATUS
 from podium.errors import UnknownError
 from podium.ledger.history import system_at
 from podium.ledger.reasons import SCHEMA, DuelCount, EquipmentPart, Explanation, wording
-from podium.ledger.reasons.duels import BAND, CAUSE, HEAT, OPPONENT, Account, Duel, Group, Heading, Partition, partition
+from podium.ledger.reasons.duels import (
+    BAND,
+    CAUSE,
+    HEAT,
+    MARGIN,
+    OPPONENT,
+    Account,
+    Duel,
+    Group,
+    Heading,
+    Partition,
+    partition,
+)
 from podium.ledger.reasons.shares import affordable_parts, shown_table
 from podium.ledger.reasons.standings import WORDS, Standings, ranked_by, standings
 from podium.results.derived_heats import OVERALL
@@ -54,15 +66,15 @@ def explain(
     after = system.state_type(*replayed.after[entrant].tolist())
     table = standings(events, account.update, events.results.frame[rows], rows)
     explanation = Breakdown(account, table, event_id, player, before, after).explanation()
-    equipment = equipment_parts(account, replayed, after, explanation)
-    own = sum((group.shown for group in explanation.groups if group.kind != CAUSE), Decimal(0))
+    equipment = equipment_parts(account, replayed, after)
+    by_margin = explanation.rows.filter(pl.col("cause") == MARGIN)["group"].to_list()
+    of_result = [group for k, group in enumerate(explanation.groups) if group.kind != CAUSE or k in by_margin]
+    own = sum((group.shown for group in of_result), Decimal(0))
     words = wording.shared_words(player, own, [(use.kind, use.name, use.shown) for use in equipment])
     return replace(explanation, equipment=equipment, shared=words)
 
 
-def equipment_parts(
-    account: Account, replayed: Replayed, after: Any, explanation: Explanation
-) -> tuple[EquipmentPart, ...]:
+def equipment_parts(account: Account, replayed: Replayed, after: Any) -> tuple[EquipmentPart, ...]:
     """Return the change of each piece of the player's equipment, if both are rated as one unit and only once."""
     columns, system, heats = account.columns, account.system, [*account.heats()]
     if not columns.shared.size or len(heats) != 1 or system.has_offsets:
@@ -70,7 +82,7 @@ def equipment_parts(
     ((_, start, stop, entry),) = heats
     if columns.side.size and (columns.side[start:stop] == columns.side[entry]).sum() > 1:
         return ()
-    moved = math.fsum(group.points for group in explanation.groups if group.kind != CAUSE)
+    moved = float(after.rating - account.me.rating)
     parts, kinds = [], len(system.kinds)
     for slot in columns.shared[entry * kinds : (entry + 1) * kinds].tolist():
         if slot >= 0:
@@ -224,9 +236,13 @@ class Breakdown:
                 numbers = duel.result, duel.expected, duel.weight, duel.contribution
                 rows[k] = *who, *numbers, OPPONENT, self.leads[duel.opponent], number, float(cell)
         for number, (cause, amount) in enumerate(causes.items(), start=len(groups)):
-            words, cell = wording.cause_words(cause), visible[number]
+            words = subject = wording.cause_words(cause)
+            if cause == MARGIN:
+                words = wording.margin_words(self.account.margins(list(duels)))
+                subject = f"{subject} ({words})"
+            cell = visible[number]
             groups.append(Group(CAUSE, capitalised(words), "", 0, 0.0, 0.0, amount, cell))
-            phrases.append(wording.Phrases(CAUSE, cell, words, words))
+            phrases.append(wording.Phrases(CAUSE, cell, subject, subject))
             rows.append((self.player, None, None, None, None, None, amount, cause, None, number, float(cell)))
         return tuple(groups), phrases, pl.DataFrame(rows, schema=SCHEMA, orient="row")
 

@@ -13,13 +13,15 @@ from podium.support.words import counted, shown_change, shown_parts
 DIGITS = 1
 WINS = ("won", "shared first place")
 WON, DRAWN, LOST, BEAT_QUITTERS = "won", "drawn", "lost", "ahead of quitters"
-QUIT, TIME_AWAY, BONUS, SEASON, OTHER = "quit", "time away", "bonus", "season", "other"
-KINDS = (WON, DRAWN, LOST, BEAT_QUITTERS, QUIT, TIME_AWAY, BONUS, SEASON, OTHER)
-KIND_OF_CAUSE = {"idle": TIME_AWAY, "time": TIME_AWAY, "base_points": BONUS, "quits": QUIT, "did_not_start": QUIT}
+QUIT, MARGINS, TIME_AWAY, BONUS, SEASON, OTHER = "quit", "margins", "time away", "bonus", "season", "other"
+KINDS = (WON, DRAWN, LOST, BEAT_QUITTERS, QUIT, MARGINS, TIME_AWAY, BONUS, SEASON, OTHER)
+KIND_OF_CAUSE = {
+    "margin": MARGINS, "idle": TIME_AWAY, "time": TIME_AWAY, "base_points": BONUS, "quits": QUIT, "did_not_start": QUIT,
+}  # fmt: skip
 DUELS = "duels"  # won, drawn and lost duels together, so that wins offset losses
 SUBJECTS = {
     DUELS: "results against those who finished", BEAT_QUITTERS: "opponents who quit", QUIT: "quitting",
-    TIME_AWAY: "time away", BONUS: "bonus points", SEASON: "new seasons", OTHER: "other causes",
+    MARGINS: "margins", TIME_AWAY: "time away", BONUS: "bonus points", SEASON: "new seasons", OTHER: "other causes",
 }  # fmt: skip
 
 

@@ -19,6 +19,7 @@ from podium.engine.system import System
 from podium.engine.tables.encoding import Events, encode, frozen
 from podium.engine.tables.selection import UNFINISHED_STATUS
 from podium.ledger.history import system_at
+from podium.ledger.hypothetical_race import check_margin
 from podium.ledger.reasons.duels import Account
 from podium.ledger.reasons.explaining import Found, find_entrant, states_before, update_number
 from podium.ledger.reasons.wording import heat_words
@@ -122,24 +123,30 @@ def is_quickly_imagined(system: System, events: Events) -> bool:
 
 def what_if(
     system: System, events: Events, replayed: Replayed, event_id: str, player: str, period: str = "event",
-    found: Found | None = None,
+    found: Found | None = None, *, margin: float | None = None,
 ) -> WhatIf:  # fmt: skip
     """Return the changes that a player would get by winning a lost heat, finishing a quit heat or winning every heat.
 
     A quit heat is finished in the median place of the player's other heats, or in the expected place if there are no
     others. The other players keep their order. Everyone behind the player takes the next submitted result (score and
-    time). In team events, the player's team wins by its team score. Within a rating period, it is the change over the
-    whole period. `found` is the result of `find_entrant`.
+    time). In team events, the player's team wins by its team score. Within a rating period, the change is the change
+    over the whole period. `found` is the result of `find_entrant`.
+
+    If the system rates margins, wins between two sides are by `margin`, or by the pool's usual margin. With a margin,
+    wins are changed as well.
     """
+    check_margin(system, margin)
     _, player, entrant, _ = found or find_entrant(events, event_id, player)
     update = update_number(events, entrant)
     states = states_before(system, events, update, replayed)
     account = Account(system_at(system, events, replayed, update), events, update, entrant, states)
     field = int((account.update.stop - account.update.start).max())
     most = max(1, min(MAX_ALTERNATIVES, int(MAX_PAIRS / field**2)))
-    altered = alterations(own_heats(account, event_id), most)
+    assumed = account.system.usual_margin if margin is None else margin
+    by = "" if assumed is None else f" by {assumed:.3g}{' (the usual margin)' * (margin is None)}"
+    altered = alterations(own_heats(account, event_id), most, by, wins=margin is not None)
     before, after = float(replayed.before[entrant]), float(replayed.after[entrant, system.column("rating")])
-    changes = changes_with(account, altered, period)
+    changes = changes_with(account, altered, period, assumed)
     was = shown_change(before, after, system.digits)
     alternatives = []
     for alternative, delta in zip(altered, changes, strict=True):
@@ -189,29 +196,37 @@ def side_at(columns: Columns, i: int) -> int:
     return int(columns.side[i]) if columns.side.size else -1
 
 
-def alterations(heats: list[OwnHeat], most: int) -> list[Altered]:
-    """Return at most `most` changes to try: first the quits, then the lost heats, then every heat."""
-    quits, wins = [], []
+def alterations(heats: list[OwnHeat], most: int, by: str, *, wins: bool) -> list[Altered]:
+    """Return at most `most` changes to try: first the quits, then the lost heats, then every heat.
+
+    Args:
+        heats: the player's heats.
+        most: the largest number of changes.
+        by: the margin of wins between two sides, in words.
+        wins: True to change wins between two sides as well, to wins by this margin.
+    """
+    quits, won = [], []
     for heat in heats:
         where = f" {heat_words(heat.name)}" if len(heats) > 1 else ""
         others = [other.rank for other in heats if other.rank and other is not heat and other.name != OVERALL]
-        if heat.rank == 1 and not heat.tied:
+        by_margin = by if is_duel(heat) else ""
+        if heat.rank == 1 and not heat.tied and not (wins and by_margin):
             continue
         if not heat.rank:
             place, where_to = finish_of(heat, others)
             quits.append(Altered(f"finished{where} {where_to} {instead(heat)}", [(heat, place)]))
             if place == 1:
                 continue
-        wins.append((heat, Altered(f"won{where} {instead(heat)}", [(heat, 1)])))
+        won.append((heat, Altered(f"won{where}{by_margin} {instead(heat)}", [(heat, 1)])))
     lost = [heat for heat in heats if heat.rank != 1 or heat.tied]
     count = sum(heat.name != OVERALL for heat in heats)
     every = [Altered(f"won all {count} heats", [(heat, 1) for heat in lost])] if len(lost) > 1 else []
     quits = quits[:most]
     room = max(0, most - len(quits) - len(every))
-    if len(wins) > room:  # keep the worst heats, in order
-        worst = sorted(wins, key=lambda win: win[0].rank or len(win[0].rivals) + 1, reverse=True)[:room]
-        wins = [win for win in wins if win in worst]
-    return [*quits, *(win for _, win in wins), *every][:most]
+    if len(won) > room:  # keep the worst heats, in order
+        worst = sorted(won, key=lambda win: win[0].rank or len(win[0].rivals) + 1, reverse=True)[:room]
+        won = [win for win in won if win in worst]
+    return [*quits, *(win for _, win in won), *every][:most]
 
 
 def finish_of(heat: OwnHeat, others: list[int]) -> tuple[int, str]:
@@ -226,23 +241,31 @@ def finish_of(heat: OwnHeat, others: list[int]) -> tuple[int, str]:
     return place, f"{ordinal(place)} ({'the middle of the other heats' if others else 'as the ratings expected'})"
 
 
+def is_duel(heat: OwnHeat) -> bool:
+    """Return True if the heat was between two sides."""
+    return len({side_of(each) for each in heat.rivals}) == 1
+
+
 def instead(heat: OwnHeat) -> str:
     """Return the actual outcome that the change replaces."""
     if not heat.rank:
         return "instead of quitting" if heat.status == "quit" else "instead of not finishing"
-    if len({side_of(rival) for rival in heat.rivals}) == 1:
-        return "instead of drawing" if heat.tied else "instead of losing"
+    if is_duel(heat):
+        return "instead of drawing" if heat.tied else "instead of losing" if heat.rank > 1 else "instead"
     return f"instead of {'sharing' if heat.tied else 'finishing'} {ordinal(heat.rank)}{' place' if heat.tied else ''}"
 
 
-def changes_with(account: Account, altered: Sequence[Altered], period: str) -> list[float]:
-    """Return the player's change with each alteration. One call rates them all, each in a separate pool."""
+def changes_with(account: Account, altered: Sequence[Altered], period: str, margin: float | None) -> list[float]:
+    """Return the player's change with each alteration. One call rates them all, each in a separate pool.
+
+    `margin` is the margin of wins between two sides, if it counts.
+    """
     if not altered:
         return []
     system, events = account.system, account.events
     first, stop = account.update.entrants
     number = {account.name(entry): entry - first for entry in range(first, stop)}
-    imagined = encode(altered_results(account, altered), system, period)
+    imagined = encode(altered_results(account, altered, margin), system, period)
     seats = np.array([number[name] for name in imagined.player_names.to_list()])
     entrants = seats[imagined.columns.player]
     if imagined.columns.idle.size:
@@ -256,7 +279,7 @@ def changes_with(account: Account, altered: Sequence[Altered], period: str) -> l
     return changes
 
 
-def altered_results(account: Account, altered: Sequence[Altered]) -> Results:
+def altered_results(account: Account, altered: Sequence[Altered], margin: float | None) -> Results:
     """Return the results of the update once for each alteration, in separate pools."""
     events, update = account.events, account.update
     rows = np.unique(events.entry_row[int(update.start[0]) : int(update.stop[-1])])
@@ -272,6 +295,8 @@ def altered_results(account: Account, altered: Sequence[Altered]) -> Results:
                 take_place_of_team(numbers, heat, place, place_of)
             else:
                 take_place(numbers, heat, place, place_of)
+            if margin is not None and is_duel(heat):
+                set_margin(numbers, heat, margin, place_of)
     mode = pl.col("mode").fill_null(once["pool"][0]) if "mode" in once.columns else pl.lit(once["pool"][0])
     changed = copies.with_columns(
         event_id=pl.col("pool") + "/" + pl.col("event_id"),
@@ -283,6 +308,15 @@ def altered_results(account: Account, altered: Sequence[Altered]) -> Results:
         whole = pl.when(pl.Series(finishes)).then("duration_s").otherwise("played_s")
         changed = changed.with_columns(played_s=whole)
     return Results(changed, events.results.source)
+
+
+def set_margin(numbers: Numbers, heat: OwnHeat, margin: float, place_of: dict[int, int]) -> None:
+    """Set the scores of a heat between two sides, whose places are known, so that the win is by this margin."""
+    rows = [place_of[heat.row], *(place_of[row] for row, _, _ in [*heat.rivals, *heat.mates])]
+    if heat.side >= 0:
+        numbers["team_score"][rows] *= margin
+    else:
+        numbers["score"][rows] = -margin * numbers["position"][rows]
 
 
 def take_place(numbers: Numbers, heat: OwnHeat, place: int, place_of: dict[int, int]) -> None:

@@ -1,5 +1,6 @@
 """The text of an explanation: the verdict, the decisive part, and the duels."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -10,6 +11,7 @@ from podium.support.words import capitalised, listed, shown, signed
 MAX_NAMED = 8  # most names in a list; further names are only counted
 DECIDING_SHARE = Decimal("0.4")  # share of the change from which one part counts as its cause
 DRAW = 0.5
+TWO_DIGITS = 9.95  # an expected margin above this is shown as a whole number
 CAUSES = {
     "base_points": "base points for taking part",
     "floor": "the floor",
@@ -19,6 +21,7 @@ CAUSES = {
     "time": "taking part after time away",
     "did_not_start": "not starting",
     "least_rating": "the lowest possible rating",
+    "margin": "the margin",
 }
 UNFINISHED = {"quit": "quitting", "dnf": "not finishing"}
 UNFINISHED_PAST = {"quit": "quit", "dnf": "did not finish"}
@@ -175,6 +178,18 @@ def band_label(heading: Heading, digits: int) -> str:
 def cause_words(cause: str) -> str:
     """Return the words for a cause other than opponents, for use in a sentence."""
     return CAUSES.get(cause, cause.replace("_", " "))
+
+
+def margin_words(margins: Sequence[tuple[float, float]]) -> str:
+    """Return the margin and the expected margin of one or more heats: "won by 3; 9 were expected"."""
+    margin, expected = (math.fsum(each) for each in zip(*margins, strict=True))
+    if len(margins) > 1:
+        return f"margins of {margin:+.4g} in {len(margins)} heats; {expected:+.1f} were expected"
+    won = f"won by {margin:.4g}" if margin > 0.0 else f"lost by {-margin:.4g}" if margin < 0.0 else "level"
+    number = f"{abs(expected):.0f}" if abs(expected) >= TWO_DIGITS else f"{abs(expected):.1f}".removesuffix(".0")
+    if margin * expected > 0.0:
+        return f"{won}; {number} {'was' if number == '1' else 'were'} expected"
+    return f"{won}; a {'win' if expected > 0.0 else 'loss'} by {number} was expected"
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,6 +54,9 @@ Named = Annotated[
 Heats = Annotated[
     int, Query(ge=1, le=100, description="Number of heats. The player is assumed to take the same place in each.")
 ]
+Margin = Annotated[
+    float | None, Query(ge=0.0, description="Margin of wins between two sides. Default: the usual margin of the pool.")
+]
 Names = Annotated[
     list[Annotated[str, Field(max_length=MAX_SENT_CHARACTERS)]],
     Query(max_length=200, description="Entrant. Repeat it for each entrant."),
@@ -174,6 +177,7 @@ def stakes(
     heats: Heats = 1,
     having: Having = None,
     new: New = (),
+    margin: Margin = None,
 ) -> RaceStakes:
     """Return the rating changes that each place would bring in a race of these entrants, all competing individually."""
     given = members_in(having or [])
@@ -181,8 +185,8 @@ def stakes(
     members = [line._replace(new=line.player in new) for line in found]
     joining = None if player is None else Member(player, new=player in new)
     refuse_large_field(len(members), has_key=has_key)
-    key = str(members), str(joining), heats
-    aged = kept.find(store, pool, key, lambda: store.stakes(pool, members, joining, heats=heats))
+    key = str(members), str(joining), heats, margin
+    aged = kept.find(store, pool, key, lambda: store.stakes(pool, members, joining, heats=heats, margin=margin))
     return race_stakes(aged.stakes, aged.age_s)
 
 

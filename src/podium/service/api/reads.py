@@ -18,6 +18,7 @@ from podium.matchmaking.matcher import Match, Policy, Ticket
 from podium.matchmaking.pairing import match_quality, odds_scale
 from podium.service.api.bodies import MAX_PREDICTED, PredictRequest, Tickets, json_response
 from podium.service.api.dependencies import Admin, KeyedReader, Sent
+from podium.service.api.fixtures import Margin
 from podium.service.http.errors import error_responses
 from podium.service.http.json import (
     MAX_SENT_CHARACTERS,
@@ -293,10 +294,10 @@ def reasons(
 
 @router.get("/{pool}/events/{event_id}/players/{player}/what-if", responses=error_responses(409), tags=["events"])
 def what_if(
-    pool: PoolName, event_id: EventId, player: PlayerName, store: CurrentStore
+    pool: PoolName, event_id: EventId, player: PlayerName, store: CurrentStore, margin: Margin = None
 ) -> explanations.AlternativeChanges:
     """Return how a player's rating would have changed with different results in an event, in up to eight variants."""
-    return explanations.alternative_changes(store.what_if(pool, event_id, player))
+    return explanations.alternative_changes(store.what_if(pool, event_id, player, margin=margin))
 
 
 @router.get("/{pool}/matches", tags=["matches"])

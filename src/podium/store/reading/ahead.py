@@ -45,7 +45,12 @@ Known = Before | None  # the entrants' states, if they are known
 
 
 def starters_at(
-    pool: PoolReader, sides: Sides, started_at: int | None, position: int, before: Known = None
+    pool: PoolReader,
+    sides: Sides,
+    started_at: int | None,
+    position: int,
+    before: Known = None,
+    margin: float | None = None,
 ) -> tuple[Race, bool]:
     """Return a race between these sides, with states from before a position, and True if duels there may be drawn.
 
@@ -62,7 +67,7 @@ def starters_at(
     recent = recent_events(pool, position) if reads_recent else None
     when = None if started_at is None or pool.is_undated else instant(started_at)
     seen = dict(zip(players, before.roster.played_at[before.rows(players)].tolist(), strict=True))
-    race = Race.of(before.system, pool.name, sides, before.states(names), seen, when, recent)
+    race = Race.of(before.system, pool.name, sides, before.states(names), seen, when, recent, margin=margin)
     return race, recent is not None and has_draws(recent, pool.name)
 
 
@@ -125,6 +130,7 @@ def stakes_of(
     sides: Sequence[Sequence[Named]] = (),
     fixture: str | None = None,
     heats: int = 1,
+    margin: float | None = None,
 ) -> Stakes:
     """Return the effect of each place in a race, from the current ratings. The result is cached until the log changes.
 
@@ -136,6 +142,7 @@ def stakes_of(
         sides: the names of the members of each team.
         fixture: the ID of an upcoming race, from which the entrants and the start are taken.
         heats: number of heats, 1 to 100. Every entrant finishes in the same place in each heat.
+        margin: the margin of a win between two sides, in systems that rate margins. Default: the usual margin.
 
     Returns:
         The table, as from `podium.Rated.stakes`. Ranks are among players with an established rating.
@@ -156,11 +163,11 @@ def stakes_of(
     when = None if started_at is None else round(started_at.timestamp() * 1e6)
 
     def find() -> Stakes:
-        race, draws = starters_at(pool, starting, when, pool.snapshot.events.order.size)
+        race, draws = starters_at(pool, starting, when, pool.snapshot.events.order.size, margin=margin)
         board = established_board(pool, race)
         return stakes(race, chosen or race.players[:1], board, heats=heats, draws=draws)
 
-    return pool.value(("stakes", str(starting), *chosen, when, heats), find)
+    return pool.value(("stakes", str(starting), *chosen, when, heats, margin), find)
 
 
 def rated_members(sides: Sequence[Sequence[Member]], pool: Pool) -> list[list[Member]]:

@@ -88,7 +88,8 @@ def meaning_of_deviation(known: Known) -> Parts:
 
 def margin_of_wins(known: Known) -> Parts:
     """Does it matter by how much I win?"""
-    yield known.system.margin
+    yield known.system.winning_margin
+    depends_on_margin = known.system.winning_margin != System.winning_margin
     example = known.examples.winner
     if example is None:
         return
@@ -100,7 +101,7 @@ def margin_of_wins(known: Known) -> Parts:
         yield Markup("In {} {} won, and scored {} of 1 against {}.").format(
             link, named(winner), f"{graded['result'][0]:.2f}", named(graded["opponent"][0])
         )
-    elif known.system.margin != System.margin and stakes.height and stakes["weight"][0] > stakes["weight"][-1]:
+    elif depends_on_margin and stakes.height and stakes["weight"][0] > stakes["weight"][-1]:
         yield Markup("In {} {} had {} points at stake against {}, and {} against {}.").format(
             link,
             named(winner),
@@ -109,7 +110,7 @@ def margin_of_wins(known: Known) -> Parts:
             shown(stakes["weight"][-1], known.header.digits),
             named(stakes["opponent"][-1]),
         )
-    elif known.system.margin == System.margin:
+    elif known.system.winning_margin == System.winning_margin:
         yield from near_and_far(known, example)
     if known.system.overall_set and rows["heat"].n_unique() > 1:
         yield "But the overall result adds up the heats, and is compared as well."

@@ -167,12 +167,14 @@ def encode_small(
         team=NO_COLUMNS.side,
         team_score=NOTHING,
     )
-    mode = system.mode_number(entries[0].get("mode") or pool)
     weight = entries[0].get("weight") or 1.0
     day, idle = np.nan, ABSENT
     if started_at is not None:
         day = started_at / DAY_US + DAYS_TO_1970
-        idle = np.maximum((started_at - seen) // DAY_US, 0) if system.idle_unit == "day" else ABSENT
+        gap = np.maximum(started_at - seen, 0)
+        idle = gap // DAY_US if system.idle_unit == "day" else gap / DAY_US if system.idle_unit == "time" else ABSENT
+    mode = system.mode_number(entries[0].get("mode") or pool)
+    modes = system.modes_on(np.array([mode]), np.array([day]))
     return NO_COLUMNS._replace(
         entrants=offsets,
         player=frozen(np.arange(size), np.int32),
@@ -180,7 +182,7 @@ def encode_small(
         idle=frozen(idle),
         finished=frozen(reported.finished),
         **place_columns(place_heats(reported, teams=system.teams), reported),
-        mode=frozen(np.array([mode]) if mode else ABSENT),
+        mode=frozen(modes if modes.any() else ABSENT),
         weight=frozen(np.array([weight]) if weight != 1.0 else ABSENT),
         time_s=reported.time_s,
         score=reported.score,

@@ -15,7 +15,7 @@ class Entrant(NamedTuple):
 
     events: float  # rated events in the period; 1 without rating periods
     quit: float  # 1 when the player quit a heat, else 0
-    idle: float  # whole days (or periods) since the player last took part; 0 for a newcomer
+    idle: float  # days or periods, as in `System.idle_unit`, since the player last took part; 0 for a newcomer
     kind: float = 0.0  # 0 for a player; for equipment, the number of its kind in the system's `shared`
 
 

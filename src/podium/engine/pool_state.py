@@ -76,6 +76,14 @@ class PoolReader:
         """Return the number that stands for a mode in the rules."""
         return MODES.get(mode, OTHER_MODE)
 
+    def modes_on(self, modes: PoolNumbers, days: PoolNumbers) -> PoolNumbers:  # noqa: ARG002
+        """Return the numbers of the modes of heats, for rules that depend on the date.
+
+        Args:
+            days: Days since the start of the year 1. NaN for heats without a date.
+        """
+        return modes
+
     def new_pool(self) -> Any:
         """Return the state of a pool without rated events."""
         return ()

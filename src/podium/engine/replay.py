@@ -317,8 +317,8 @@ def with_idle_before(events: Events, system: System, period: str, seen: npt.NDAr
 
 
 def units_between(before: pl.Series, after: pl.Series, system: System, period: str) -> npt.NDArray[Any]:
-    """Return the number of whole days, or of missed rating periods, between times."""
+    """Return the days, or the number of missed rating periods, between times."""
     if system.idle_unit == "period":
         return numbers_at(after, period) - numbers_at(before, period) - 1
     gap: npt.NDArray[np.int64] = after.cast(pl.Int64).to_numpy() - before.cast(pl.Int64).to_numpy()
-    return gap // DAY_US
+    return gap / DAY_US if system.idle_unit == "time" else gap // DAY_US

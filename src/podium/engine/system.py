@@ -103,7 +103,9 @@ class System(PoolReader):
         "Every event counts the same, unless it was sent with a weight."
     )
     takes_periods: ClassVar[bool] = True  # can update ratings at the end of a day, week or month
-    idles_by: ClassVar[str] = "day"  # or "period": the unit of time over which `idle_growth` increases a deviation
+    idles_by: ClassVar[str] = (
+        "day"  # the unit of idle time, over which `idle_growth` increases a deviation: see `idle_unit`
+    )
     conserves: ClassVar[bool] = False  # the points exchanged sum to zero
     weight_repeats: ClassVar[bool] = True  # a heat with weight two counts like the same heat held twice
     equals_drift: ClassVar[bool] = False  # by design, equals who only play each other can all gain or lose
@@ -128,7 +130,11 @@ class System(PoolReader):
 
     @property
     def idle_unit(self) -> str | None:
-        """The unit of `Entrant.idle`: "day", "period", or None if idle time is not used (as without `idle_growth`)."""
+        """The unit of `Entrant.idle`, or None if it is not used, for example without `idle_growth`.
+
+        Whole days ("day"), missed rating periods ("period"), or days with a fraction ("time") in systems that update
+        ratings after each event.
+        """
         return self.idles_by if getattr(self, "idle_growth", None) else None
 
     @property
@@ -392,6 +398,8 @@ def valid_value(cls: type[System], setting: Field[Any], value: Any) -> Any:
         return bool(value)
     if str in may_be and isinstance(value, str) and value in (setting.metadata["choices"] or (value,)):
         return value
+    if str in may_be and f"{value}" in setting.metadata["choices"]:
+        return f"{value}"
     if isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool):
         low, high = setting.metadata["low"], setting.metadata["high"]
         if float in may_be and low <= value <= high and math.isfinite(value):

@@ -142,7 +142,7 @@ def without_days(system: System) -> str:
     """Return how the system treats idle time if events have no dates, or an empty string if idle time has no effect."""
     if system.reads_days:
         return "a month passes between two events of a player, whatever their dates"
-    if system.idle_unit is None:
+    if system.idle_unit is None or "deviation" not in system.state_type._fields:
         return ""
     return f"no {system.idle_unit} passes between them, so idle time does not increase deviations"
 

@@ -133,9 +133,10 @@ def refuse_other(
     if saved_system != system.name:
         raise ParameterError(f"{name} holds ratings of {saved_system}, not of {system.name}. Use {saved_system}.")
     ours = parameters(system)
-    for setting in sorted((ours.keys() | saved_parameters.keys()) - {"conservative"}):  # which does not affect ratings
-        before, now = saved_parameters.get(setting), ours.get(setting)
-        if before != now or setting not in ours or setting not in saved_parameters:
+    saved_parameters = {each.name: each.default for each in fields(system)} | saved_parameters  # new ones were off
+    for setting in sorted(saved_parameters.keys() - {"conservative"}):  # which does not affect ratings
+        before, now = saved_parameters[setting], ours.get(setting)
+        if before != now or setting not in ours:
             raise ParameterError(
                 f"{name} was rated by {system.name} with {setting} {as_setting(before)}, but now it is"
                 f" {as_setting(now)}. Use the same parameters."

@@ -4,11 +4,12 @@ Source: A. E. Elo, "The Rating of Chessplayers, Past and Present" (1978). If the
 compared in pairs.
 """
 
+import math
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Self
 
 from podium.engine.inputs import Entrant, Entry, Heat
-from podium.engine.rules import Comparison, Points, compare, compare_all, update_state
+from podium.engine.rules import Comparison, Points, compare, compare_all, enter, kernel, update_state
 from podium.engine.system import System, parameter
 from podium.kernels.logarithm import LN_10
 from podium.probability.logistic import logistic, score
@@ -37,6 +38,7 @@ class Elo(System):
     formulas: ClassVar[tuple[str, ...]] = (
         "expected = 1 / (1 + 10^((opponent - me) / scale))",
         "change = k * mean (or sum) over opponents of (result - expected)",
+        "k is k_top once the rating has reached top, k_new for the first `new` events, else k",
     )
     state_type = State
     entering_type = State
@@ -48,11 +50,20 @@ class Elo(System):
     scale: float = parameter(400.0, "rating gap that means odds of 10 to 1", unit="points", low=1e-3, high=1e9)
     initial: float = parameter(1500.0, "a newcomer's rating", unit="points")
     pairs: str = parameter("mean", "how the opponents of a race are combined", choices=("mean", "sum"))
+    k_new: float | None = parameter(None, "k of players with fewer events than `new`", unit="points", low=0.0, high=1e6)
+    new: int = parameter(30, "number of events for which k_new counts", unit="events", low=0, high=10000)
+    k_top: float | None = parameter(None, "k once a rating has reached `top`", unit="points", low=0.0, high=1e6)
+    top: float = parameter(2400.0, "rating from which k_top counts, for ever", unit="points")
 
-    def params(self) -> Params:
+    def __new__(cls, *_: Any, **settings: Any) -> Self:
+        """Return plain Elo, or the system with a k for each player if one of these is set."""
+        by_experience = settings.get("k_new") is not None or settings.get("k_top") is not None
+        return object.__new__(EloByExperience if by_experience else cls)  # type: ignore[return-value]
+
+    def params(self) -> Any:
         return Params(self.k, LN_10 / self.scale, 1.0 if self.pairs == "mean" else 0.0)
 
-    def newcomer(self) -> State:
+    def newcomer(self) -> Any:
         return State(rating=self.initial, events=0.0)
 
 
@@ -79,6 +90,80 @@ def points_from_all(params: Params, me: State, mine: Entry, heat: Heat, won: flo
 def add_points(params: Any, me: Any, totals: Points, entrant: Entrant) -> State:
     """Add the points from all opponents."""
     return State(rating=me.rating + totals.points, events=me.events + entrant.events)
+
+
+@kernel
+def k_by_experience(params: Any, played: float, peak: float) -> float:
+    """Return the k of a player who has played so many events, or games, and whose highest rating is `peak`."""
+    if peak >= params.top:
+        return params.k_top  # type: ignore[no-any-return]
+    return params.k_new if played < params.new else params.k  # type: ignore[no-any-return]
+
+
+class ParamsByExperience(NamedTuple):
+    k: float
+    k_new: float
+    new: float  # events
+    k_top: float
+    top: float  # rating
+    slope: float
+    mean: float
+
+
+class PeakState(NamedTuple):
+    rating: float
+    peak: float
+    events: float
+
+
+class EnteringWithK(NamedTuple):
+    rating: float
+    peak: float
+    events: float
+    k: float
+
+
+@dataclass(frozen=True, slots=True)
+class EloByExperience(Elo):
+    """Elo in which every player has a k of their own."""
+
+    state_type = PeakState
+    entering_type = EnteringWithK
+    conserves: ClassVar[bool] = False
+
+    def params(self) -> ParamsByExperience:
+        k, slope, mean = Elo.params(self)
+        k_new, new = (k, 0) if self.k_new is None else (self.k_new, self.new)
+        k_top, top = (k, math.inf) if self.k_top is None else (self.k_top, self.top)
+        return ParamsByExperience(k, k_new, float(new), k_top, top, slope, mean)
+
+    def newcomer(self) -> PeakState:
+        return PeakState(self.initial, self.initial, 0.0)
+
+
+@enter.register
+def with_k(params: ParamsByExperience, me: PeakState, entrant: Entrant) -> EnteringWithK:
+    """Choose the player's k."""
+    return EnteringWithK(me.rating, me.peak, me.events, k_by_experience(params, me.events, me.peak))
+
+
+@compare.register
+def points_by_experience(
+    params: ParamsByExperience, a: EnteringWithK, b: EnteringWithK, mine: Entry, theirs: Entry, heat: Heat
+) -> tuple[Comparison, Comparison]:
+    """Compare as plain Elo does, but each side with its own k."""
+    expected = logistic(params.slope * (a.rating - b.rating))
+    result = score(mine.place, theirs.place)
+    stake_a = a.k / mine.opponents if params.mean else a.k
+    stake_b = b.k / theirs.opponents if params.mean else b.k
+    return Comparison(result, expected, stake_a), Comparison(1.0 - result, 1.0 - expected, stake_b)
+
+
+@update_state.register
+def add_points_and_peak(params: ParamsByExperience, me: EnteringWithK, totals: Points, entrant: Entrant) -> PeakState:
+    """Add the points from all opponents, and keep the highest rating."""
+    rating = me.rating + totals.points
+    return PeakState(rating, max(me.peak, rating), me.events + entrant.events)
 
 
 SYSTEM = Elo

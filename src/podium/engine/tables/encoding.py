@@ -81,7 +81,8 @@ class Entrants:
 def encode(results: Results, system: System, period: str = selection.EVENT, numbered: Numbered | None = None) -> Events:
     """Encode the results that count for a system."""
     check_rules(system)
-    if selection.check_period(period) != selection.EVENT and not system.takes_periods:
+    takes_periods = system.takes_periods and system.idle_unit != "time"
+    if selection.check_period(period) != selection.EVENT and not takes_periods:
         raise ParameterError(
             f"{system.name} has no rating periods: it updates ratings after each event. Leave out the period."
         )
@@ -176,7 +177,9 @@ def entrant_columns(
     unfinished = ~finishes
     quits = np.bincount(entrants.of_row, weights=unfinished, minlength=size) > 0 if unfinished.any() else ABSENT
     clock = None if system.idle_unit is None else idle_clock(rows, system, numbers)
-    idle = ABSENT if clock is None else idle_units(player, *appearances(clock, entrants))
+    idle = (
+        ABSENT if clock is None else idle_units(player, *appearances(clock, entrants), whole=system.idle_unit != "time")
+    )
     if system.idle_unit == "period" and idle.size:
         idle = np.maximum(idle - 1.0, 0.0)  # no period is missed between two consecutive ones
     return {
@@ -196,11 +199,15 @@ def idle_clock(rows: selection.Rows, system: System, numbers: Integers | None) -
 
 
 def update_days(rows: selection.Rows, entrants: Entrants) -> selection.Floats:
-    """Return the day of each update's first row, with a fraction, counting from the year 1 so that all days are > 0."""
+    """Return the day of each update's first row, with a fraction, counted from the year 1 so that all are > 0."""
+    return frozen(days_of(rows, offsets(entrants.update)[:-1]))
+
+
+def days_of(rows: selection.Rows, chosen: Integers) -> selection.Floats:
+    """Return the days of some rows, counted from the year 1."""
     if rows.started_at is None:
-        return frozen(np.full(entrants.offsets.size - 1, np.nan))
-    first = offsets(entrants.update)[:-1]
-    return frozen(rows.started_at[first] / selection.DAY_US + selection.DAYS_TO_1970)
+        return np.full(chosen.size, np.nan)
+    return rows.started_at[chosen] / selection.DAY_US + selection.DAYS_TO_1970
 
 
 def appearances(clock: Integers, entrants: Entrants) -> tuple[Integers, Integers]:
@@ -212,12 +219,13 @@ def appearances(clock: Integers, entrants: Entrants) -> tuple[Integers, Integers
     return first, last
 
 
-def idle_units(player: Integers, first: Integers, last: Integers) -> selection.Floats:
-    """Return each entrant's idle time since the player's previous one, in whole `DAY_US`, or 0 for newcomers."""
+def idle_units(player: Integers, first: Integers, last: Integers, *, whole: bool) -> selection.Floats:
+    """Return the idle time between each entrant and the player's previous one, in `DAY_US`; 0 for newcomers."""
     order = np.lexsort((np.arange(player.size), player))
     idle = np.zeros(player.size)
     same = player[order][1:] == player[order][:-1]
-    gap = (first[order][1:] - last[order][:-1]) // selection.DAY_US
+    gap = first[order][1:] - last[order][:-1]
+    gap = gap // selection.DAY_US if whole else gap / selection.DAY_US
     idle[order[1:]] = np.where(same, np.maximum(gap, 0), 0)
     return idle
 
@@ -330,10 +338,11 @@ def mode_numbers(rows: selection.Rows, entries: npt.NDArray[np.int64], system: S
         mode = pl.col("mode").fill_null(pl.col("pool"))
         names = [*names, *frame["mode"].drop_nulls().unique().to_list()]
     known = {name: system.mode_number(name) for name in names}
-    if not any(known.values()):
-        return frozen(ABSENT)
-    first = frame.select(mode.gather(entries[:-1])).to_series()
-    numbers = first.replace_strict(known, return_dtype=pl.Float64).to_numpy()
+    numbers = np.zeros(entries.size - 1)
+    if any(known.values()):
+        first = frame.select(mode.gather(entries[:-1])).to_series()
+        numbers = first.replace_strict(known, return_dtype=pl.Float64).to_numpy()
+    numbers = system.modes_on(numbers, days_of(rows, entries[:-1]))
     return frozen(numbers if numbers.any() else ABSENT)
 
 

@@ -20,6 +20,9 @@ CAUSES = {
     "idle": "the time away",
     "time": "taking part after time away",
     "did_not_start": "not starting",
+    "first_rating": "the first rating",
+    "below_the_floor": "falling below the lowest rating",
+    "rounding": "rounding",
     "least_rating": "the lowest possible rating",
     "margin": "the margin",
 }

@@ -161,8 +161,8 @@ def quitting(known: Known) -> Parts:
 def being_away(known: Known) -> Parts:
     """Do I lose points by not playing?"""
     yield "No. A rating stays as it is."
-    if known.system.idle_unit is not None:
-        every = "day" if known.system.idle_unit == "day" else "rating period"
+    if known.system.idle_unit is not None and known.has_deviation:
+        every = "rating period" if known.system.idle_unit == "period" else "day"
         if known.header.is_undated:
             yield f"Its ± usually grows with each {every} away. Here it does not, because events have no dates."
         else:

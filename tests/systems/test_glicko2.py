@@ -2,6 +2,7 @@
 
 import json
 import math
+from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
@@ -124,3 +125,72 @@ def test_a_volatility_at_the_cap_can_fall_again():
 def test_the_cap_is_never_below_a_newcomers_volatility(name):
     duel = [{"event_id": "e", "player": player, "position": place} for place, player in ((1, "ana"), (2, "ben"))]
     assert podium.rate(duel, name, volatility=0.5).ratings["volatility"].min() == pytest.approx(0.5, rel=1e-2)
+
+
+BY_TIME = {"period_days": 4.66505, "min_deviation": 45, "max_deviation": 500, "max_volatility": 0.1, "floor": 400}
+BY_TIME |= {"deviation": 500, "volatility": 0.09, "tau": 0.75}
+
+
+def duel_at(day="2025-01-01"):
+    return [{"event_id": day, "started_at": day, "player": name, "position": k} for k, name in enumerate("ab", 1)]
+
+
+def known(*states, day=None):
+    fields = ("rating", "deviation", "volatility")
+    last = {} if day is None else {"last_played_at": day}
+    return [
+        {"player": name, **dict(zip(fields, map(float, state), strict=True)), **last}
+        for name, state in zip("ab", states, strict=True)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("players", "after"),
+    [  # scalachess, RatingCalculatorTest: the winner and the loser
+        (((1500, 500, 0.09), (1500, 500, 0.09)), ((1741, 396, 0.0899983), (1258, 396, 0.0899983))),
+        (((1500, 350, 0.06), (1500, 350, 0.06)), ((1662.21, 290.23, 0.0599993), (1337.79, 290.23, 0.0599993))),
+        (((1400, 79, 0.06), (1550, 110, 0.065)), ((1422, 77, 0.06), (1506, 105, 0.065))),
+        (((1200, 60, 0.053), (1850, 200, 0.062)), ((1216.7, 59.9, 0.053013), (1636, 196.9, 0.062028))),
+    ],
+)
+def test_rated_at_once_as_lichess_does(players, after):
+    rated = podium.rate(duel_at(), "glicko2", start=known(*players), **BY_TIME | {"min_deviation": 0}).ratings
+    for name, (rating, deviation, volatility) in zip("ab", after, strict=True):
+        mine = rated.filter(player=name).row(0, named=True)
+        assert mine["rating"] == pytest.approx(rating, abs=1.0 if isinstance(rating, int) else 0.1)
+        assert mine["deviation"] == pytest.approx(deviation, abs=1.0 if isinstance(deviation, int) else 0.1)
+        assert mine["volatility"] == pytest.approx(volatility, abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("deviation", "volatility", "days", "grown"),
+    [(60, 0.06, 365, 110.0008), (45, 0.09, 30, 59.9746), (490, 0.09, 365, 500), (60, 0.06, 0, 60), (20, 0.06, 0, 45)],
+)
+def test_the_deviation_grows_by_the_time_before_the_game(deviation, volatility, days, grown):
+    system = find("glicko2")(**BY_TIME)
+    me = enter(system.params(), system.state_type(1500.0, deviation, volatility, 9.0), Entrant(1.0, 0.0, float(days)))
+    assert me.phi * 173.7178 == pytest.approx(grown, abs=1e-4)
+
+
+def test_live_and_replay_with_growth_by_the_hour():
+    """Hours count, and games at one time are rated in their order."""
+    times = ["2025-01-01T10:00", "2025-01-01T21:30", "2025-01-01T21:30", "2025-03-02T07:15"]
+    games = [[row | {"event_id": f"g{k}"} for row in duel_at(time)] for k, time in enumerate(times)]
+    rated = podium.rate([row for game in games for row in game], "glicko2", **BY_TIME)
+    live = podium.Live(find("glicko2")(**BY_TIME))
+    assert [row for game in games for row in live.rate(game).rows()] == rated.history.rows()
+    stakes = rated.stakes(["a", "b"], "a", at=datetime(2025, 6, 1, tzinfo=UTC)).frame["delta"].to_list()
+    again = podium.rate(duel_at("2025-06-01"), "glicko2", start=rated, **BY_TIME).history.filter(player="a")
+    assert stakes[0] == again["delta"].item()
+
+
+def test_limits_after_the_game_are_explained():
+    weak = known((405, 45, 0.09), (402, 500, 0.09))
+    rated = podium.rate(duel_at(), "glicko2", start=weak, **BY_TIME)
+    assert rated.ratings.filter(player="b")["rating"].item() == 400.0
+    for player in "ab":
+        why = rated.explain("2025-01-01", player)
+        assert why.rows["contribution"].sum() == pytest.approx(why.delta, abs=1e-9)
+    assert podium.check_system(find("glicko2")(**BY_TIME), histories=2).kept
+    with pytest.raises(podium.ParameterError, match="has no rating periods"):
+        podium.rate(duel_at(), "glicko2", period="1w", **BY_TIME)

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from podium.engine.inputs import Entrant, Entry, Heat
-from podium.engine.rules import Credit, compare, credit, enter, evidence, expect, kernel, update_state
+from podium.engine.rules import Credit, causes, compare, credit, enter, evidence, expect, kernel, update_state
 from podium.engine.system import System, conservatism, parameter
 from podium.kernels.exponential import LARGEST, exp
 from podium.probability.logistic import both_chances, logistic, score
@@ -31,9 +31,12 @@ ROUNDING = 1e-9  # points subtracted from that limit, so that rounding cannot ex
 class Params(NamedTuple):
     centre: float
     tau_squared: float
-    idle_growth: float  # 1 if the deviation grows over missed periods
+    idle_growth: float  # periods of growth per unit of idle time
     max_phi: float
     max_variance: float  # cap of the volatility squared
+    own_growth: float  # periods of growth within an update: 1, or 0 if every game is rated at once
+    min_phi: float
+    floor: float
 
 
 class State(NamedTuple):
@@ -70,9 +73,13 @@ class Evidence(NamedTuple):
     information: float  # sum of g^2 E (1 - E), which is 1 / v
 
 
+class Causes(NamedTuple):
+    floor: float
+
+
 @dataclass(frozen=True, slots=True)
 class Glicko2(System):
-    """Glicko-2 with any rating period."""
+    """Glicko-2 with any rating period, or with growth by the time between games."""
 
     name: ClassVar[str] = "glicko2"
     title: ClassVar[str] = "Glicko-2"
@@ -87,6 +94,7 @@ class Glicko2(System):
         "phi' = 1 / sqrt(1 / phi*^2 + 1 / v), mu' = mu + phi'^2 * sum of g (s - E)",
         "no update moves a rating by more than 9 deviations (as they were before it) or 700 points, the larger of both",
         "a missed period: phi' = sqrt(phi^2 + sigma^2)",
+        "with period_days: phi = sqrt(phi^2 + t sigma^2) before a game after t periods, and phi* = phi",
     )
     limits: ClassVar[tuple[str, ...]] = (
         "the volatility is capped at `max_volatility`, which the paper does not do: without a cap, step 5 can run away",
@@ -106,7 +114,12 @@ class Glicko2(System):
     deviation: float = parameter(350.0, "a newcomer's deviation", unit="points", low=1e-3, high=1e6)
     volatility: float = parameter(0.06, "a newcomer's volatility", low=1e-6, high=10.0)
     idle_growth: bool = parameter(True, "the deviation grows once for each rating period missed (step 6)")
+    period_days: float | None = parameter(
+        None, "days of a period, if every game is rated at once and the deviation grows by the time", low=1e-6, high=1e6
+    )
+    min_deviation: float = parameter(0.0, "the minimum deviation", unit="points", low=0.0, high=1e6)
     max_deviation: float | None = parameter(None, "cap on the deviation as it grows", unit="points", low=1e-3, high=1e6)
+    floor: float | None = parameter(None, "the lowest rating", unit="points")
     max_volatility: float | None = parameter(
         MAX_VOLATILITY, "cap on the volatility, or a newcomer's if that is higher", low=1e-6, high=1e6
     )
@@ -119,7 +132,14 @@ class Glicko2(System):
             idle_growth=self.idle_growth,
             max_deviation=self.max_deviation,
             max_volatility=self.highest_volatility,
+            period_days=self.period_days,
+            min_deviation=self.min_deviation,
+            floor=self.floor,
         )
+
+    @property
+    def idle_unit(self) -> str | None:
+        return System.idle_unit.__get__(self) if self.period_days is None else "time"
 
     @property
     def highest_volatility(self) -> float:
@@ -144,11 +164,27 @@ def at_volatility(states: npt.NDArray[np.float64], cap: float) -> npt.NDArray[np
 
 
 def glicko2_params(
-    initial: float, tau: float, *, idle_growth: bool, max_deviation: float | None, max_volatility: float
+    initial: float,
+    tau: float,
+    *,
+    idle_growth: bool,
+    max_deviation: float | None,
+    max_volatility: float,
+    period_days: float | None = None,
+    min_deviation: float = 0.0,
+    floor: float | None = None,
 ) -> Params:
     """Return the rules' parameters from a system's parameters in points."""
-    max_phi = math.inf if max_deviation is None else max_deviation / SCALE
-    return Params(initial, tau * tau, float(idle_growth), max_phi, max_volatility * max_volatility)
+    return Params(
+        initial,
+        tau * tau,
+        idle_growth / (period_days or 1.0),
+        math.inf if max_deviation is None else max_deviation / SCALE,
+        max_volatility * max_volatility,
+        float(period_days is None),
+        min_deviation / SCALE,
+        -math.inf if floor is None else floor,
+    )
 
 
 @kernel
@@ -162,8 +198,10 @@ def to_scale(params: Params, me: State, entrant: Entrant) -> Entering:
     """Apply step 2, after applying the growth of step 6 for every missed period."""
     phi = me.deviation / SCALE
     if params.idle_growth and entrant.idle > 0.0:
-        inflated = math.sqrt(phi * phi + entrant.idle * me.volatility * me.volatility)
+        inflated = math.sqrt(phi * phi + params.idle_growth * entrant.idle * me.volatility * me.volatility)
         phi = max(phi, min(inflated, params.max_phi))
+    if not params.own_growth:
+        phi = min(max(phi, params.min_phi), params.max_phi)
     mu = (me.rating - params.centre) / SCALE
     return Entering(me.rating, me.volatility, me.events, mu, phi, attenuation(phi))
 
@@ -199,10 +237,14 @@ def after_period(params: Params, me: Entering, totals: Evidence, entrant: Entran
     delta = variance * totals.surprise
     spread = me.phi * me.phi + variance
     sigma_squared = updated_variance(spread, delta * delta, me.volatility, params.tau_squared, params.max_variance)
-    phi_squared = 1.0 / (1.0 / (me.phi * me.phi + sigma_squared) + totals.information)
+    phi_squared = 1.0 / (1.0 / (me.phi * me.phi + params.own_growth * sigma_squared) + totals.information)
+    rating = me.rating + SCALE * phi_squared * totals.surprise * share_kept(me, phi_squared, totals.surprise)
+    deviation = max(SCALE * math.sqrt(phi_squared), SCALE * params.min_phi)
+    if not params.own_growth:
+        deviation = min(deviation, SCALE * params.max_phi)
     return State(
-        rating=me.rating + SCALE * phi_squared * totals.surprise * share_kept(me, phi_squared, totals.surprise),
-        deviation=SCALE * math.sqrt(phi_squared),
+        rating=max(rating, params.floor),
+        deviation=deviation,
         volatility=math.sqrt(sigma_squared),
         events=me.events + entrant.events,
     )
@@ -258,9 +300,29 @@ def points_of(params: Params, me: Entering, totals: Evidence, after: State, comp
     """Return the points of one comparison: step 8 moves mu by phi'^2 g (s - E)."""
     if totals.information < LEAST_INFORMATION:
         return Credit(0.0, 0.0)
-    phi = after.deviation / SCALE
-    weight = SCALE * phi * phi * comparison.weight * share_kept(me, phi * phi, totals.surprise)
+    phi_squared = squared_deviation(params, me, totals, after)
+    weight = SCALE * phi_squared * comparison.weight * share_kept(me, phi_squared, totals.surprise)
     return Credit(weight, weight * (comparison.result - comparison.expected))
+
+
+@kernel
+def squared_deviation(params: Params, me: Entering, totals: Evidence, after: State) -> float:
+    """Return phi'^2 of step 7, before any limit."""
+    if params.own_growth and not params.min_phi:
+        phi = after.deviation / SCALE
+        return phi * phi
+    variance = me.phi * me.phi + params.own_growth * after.volatility * after.volatility
+    return 1.0 / (1.0 / variance + totals.information)
+
+
+@causes.register
+def other_causes(params: Params, before: State, me: Entering, totals: Evidence, after: State) -> Causes:
+    """Return the points that the lowest rating gave."""
+    if after.rating > params.floor or totals.information < LEAST_INFORMATION:
+        return Causes(0.0)
+    phi_squared = squared_deviation(params, me, totals, after)
+    moved = SCALE * phi_squared * totals.surprise * share_kept(me, phi_squared, totals.surprise)
+    return Causes(after.rating - before.rating - moved)
 
 
 @expect.register

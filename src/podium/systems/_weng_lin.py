@@ -60,7 +60,7 @@ class PairVerdict(NamedTuple):
     """Evidence about the better team of a pair. The other team has -v and the same w."""
 
     v: float  # the paper's v, divided by c
-    w: float  # the paper's w, divided by c^3
+    w: float  # the paper's w, divided by c^2, or by c^3 if gamma is sigma / c
 
 
 PAIR, VERDICT = Pair(0.0, 1.0, 0.0), PairVerdict(0.0, 0.0)
@@ -87,7 +87,7 @@ def judge_teams(params: Any, lines: Any, teams: int, lanes: Any) -> None:
     """Fill in each team's surprise and shrink. By default, they are computed from all pairs within the window."""
     reach = int(min(params.window, float(teams)))
     for i in range(teams):
-        lines[i, CUBED] = math.sqrt(lines[i, VARIANCE]) * lines[i, VARIANCE]
+        lines[i, CUBED] = gamma_of(params, math.sqrt(lines[i, VARIANCE]), float(teams)) * lines[i, VARIANCE]
     if teams >= WIDE and reach >= teams:
         judge_wide(params, lines, teams, lanes)
     else:
@@ -99,6 +99,20 @@ def judge_teams(params: Any, lines: Any, teams: int, lanes: Any) -> None:
             share = 1.0 / max(min(i, reach) + min(teams - 1 - i, reach), 1)
             lines[i, SURPRISE] *= share
             lines[i, SHRINK] *= share
+
+
+@kernel
+def gamma_of(params: Any, deviation: float, teams: float) -> float:
+    """Return the factor gamma in a heat of so many teams, or c gamma if gamma is sigma / c."""
+    if params.cubes:
+        return deviation
+    return 1.0 / teams if params.per_team else 1.0
+
+
+@kernel
+def gamma_power(params: Any, inverse: float) -> float:
+    """Return 1 / c^2, or 1 / c^3 if gamma is sigma / c, so that the product with `gamma_of` is gamma / c^2."""
+    return inverse * inverse * (inverse if params.cubes else 1.0)
 
 
 @kernel
@@ -179,10 +193,10 @@ def judge_lanes(params: Any, lanes: Any) -> None:
 
 @kernel
 def verdict_of(params: Any, lead: float, c: float, order: float) -> PairVerdict:
-    """Return the evidence about the better team of a pair. Gamma is sigma / c, so w is divided by c^3."""
+    """Return the evidence about the better team of a pair."""
     inverse = 1.0 / c
     v, w = judge_pair(params, lead / c, c, order)
-    return PairVerdict(v * inverse, w * (inverse * inverse * inverse))
+    return PairVerdict(v * inverse, w * gamma_power(params, inverse))
 
 
 class Params(NamedTuple):
@@ -196,6 +210,9 @@ class Params(NamedTuple):
     margin: float  # draw margin
     spread: float  # factor of c
     partial_play: float  # 1 or 0
+    cubes: float  # 1 if gamma is sigma / c, and 0 if it is the same for every c
+    per_team: float  # 1 if gamma is 1 / teams
+    limits_sigma: float  # 1 if no event makes a deviation larger
 
 
 class Evidence(NamedTuple):
@@ -218,7 +235,7 @@ class Verdict(NamedTuple):
     """The evidence about the winner (or, for a tie, the player first in the file) and about the other player."""
 
     v: float  # the paper's v, divided by c
-    w: float  # the paper's w, divided by c^3
+    w: float  # the paper's w, divided as in `PairVerdict`
     other_v: float
     other_w: float
 
@@ -235,11 +252,16 @@ class WengLin(NormalSkill):
     workspace: ClassVar[tuple[int, int]] = WORKSPACE
     logistic: ClassVar[bool] = False  # True if differences of performances are logistic
 
+    beta: float = parameter(25.0 / 6.0, "spread of a single performance", unit="points", low=0.0, high=1e6)
     kappa: float = parameter(0.0001, "minimum share of the variance left after an event", low=1e-12, high=1.0)
     idle_growth: float = parameter(
         0.0, "deviation added by an idle day", unit="points", low=0.0, high=1e6, search=(0.0, 0.5)
     )
     partial_play: bool = parameter(True, "a player counts in the team in proportion to the part of the game played")
+    gamma: str = parameter(
+        "sigma/c", "factor of the variance that an event removes", choices=("sigma/c", "1/teams", "1")
+    )
+    limit_sigma: bool = parameter(False, "an event never makes a deviation larger")
     conservative: float = conservatism()
 
     def params(self) -> Params:
@@ -254,6 +276,9 @@ class WengLin(NormalSkill):
             margin=float(getattr(self, "draw_margin", 0.0)),
             spread=self.spread,
             partial_play=float(self.partial_play),
+            cubes=float(self.gamma == "sigma/c"),
+            per_team=float(self.gamma == "1/teams"),
+            limits_sigma=float(self.limit_sigma),
         )
 
     def performances(self, entering_states: Sequence[Any]) -> Performances:
@@ -335,23 +360,26 @@ def judge_only_pair(params: Params, difference: Difference) -> Verdict:
 
 @update_two.register
 def update_beliefs(params: Params, a: State, b: State, difference: Difference, verdict: Verdict) -> tuple[State, State]:
-    """Shift both means by variance * v / c, and shrink both variances by (deviation / c)^3 w, as gamma is sigma / c."""
+    """Shift both means by variance * v / c, and shrink both variances by gamma * variance / c^2 * w."""
     ahead = difference.ahead > 0.0
     v, other_v = (verdict.v, verdict.other_v) if ahead else (verdict.other_v, verdict.v)
     w, other_w = (verdict.w, verdict.other_w) if ahead else (verdict.other_w, verdict.w)
     x = State(a.rating, difference.deviation_a, a.events)
     y = State(b.rating, difference.deviation_b, b.events)
     variance, other_variance = x.deviation * x.deviation, y.deviation * y.deviation
-    for_x = Evidence(variance * v, x.deviation * variance * w)
-    for_y = Evidence(other_variance * other_v, y.deviation * other_variance * other_w)
+    for_x = Evidence(variance * v, gamma_of(params, x.deviation, 2.0) * variance * w)
+    for_y = Evidence(other_variance * other_v, gamma_of(params, y.deviation, 2.0) * other_variance * other_w)
     return update_state(params, x, for_x, PRESENT), update_state(params, y, for_y, PRESENT)
 
 
 @update_state.register
 def update_belief(params: Params, me: State, totals: Evidence, entrant: Entrant) -> State:
     """Return the state with the new mean and the remaining variance."""
-    left = math.sqrt(max(1.0 - totals.shrink, params.kappa))
-    return State(me.rating + totals.shift, me.deviation * left, me.events + entrant.events)
+    deviation = me.deviation * math.sqrt(max(1.0 - totals.shrink, params.kappa))
+    if params.limits_sigma:
+        before = math.sqrt(max(me.deviation * me.deviation - params.tau_squared, 0.0))
+        deviation = min(deviation, before)
+    return State(me.rating + totals.shift, deviation, me.events + entrant.events)
 
 
 @expect.register

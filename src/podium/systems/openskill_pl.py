@@ -17,7 +17,7 @@ from podium.kernels.logarithm import log
 from podium.kernels.records import LANES, add, read, read_fields, write_fields
 from podium.systems import _weng_lin as shared
 from podium.systems._normal_skill import State, logistic_chance
-from podium.systems._weng_lin import judge_teams_of_heat
+from podium.systems._weng_lin import gamma_of, gamma_power, judge_teams_of_heat
 
 MAX_LOG_RANGE = 700.0  # above this range of ln(strength), strengths overflow or underflow
 
@@ -83,7 +83,7 @@ def judge_players(
     if columns.rank.size:
         share_ranks(table, size)
     sum_quotients(table, size)
-    judge_places(table, size, inverse, weight_at(columns, heat))
+    judge_places(params, table, size, inverse, weight_at(columns, heat))
     for k in range(size):
         lane, field = k & (LANES - 1), first_field(k) + SHIFT
         add(scratch.sums, int(number_at(table, k, SLOT)), read_fields(table, field, lane, evidence))
@@ -174,9 +174,9 @@ def sum_quotients(table: Any, size: int) -> None:
 
 
 @kernel
-def judge_places(table: Any, size: int, inverse: float, weight: float) -> None:
+def judge_places(params: Any, table: Any, size: int, inverse: float, weight: float) -> None:
     """Compute the shift of each player's mean, and the share of the variance that is lost."""
-    end, cubed = whole_vectors(size), inverse * inverse * inverse
+    end, power = whole_vectors(size), gamma_power(params, inverse)
     for begin in range(0, end, LANES):
         at = first_field(begin)
         for lane in range(min(LANES, end - begin)):
@@ -186,7 +186,8 @@ def judge_places(table: Any, size: int, inverse: float, weight: float) -> None:
                 chance * chance * number_in(table, at + SQUARED, lane),
             )
             surprise = (1.0 / number_in(table, at + TIES, lane) - once) * inverse
-            shrink = math.sqrt(variance) * variance * ((once - squared) * cubed)
+            gamma = gamma_of(params, math.sqrt(variance), float(size))
+            shrink = gamma * variance * ((once - squared) * power)
             write_fields(table, at + SHIFT, lane, Number(weight * (variance * surprise)))
             write_fields(table, at + SHIFT + 1, lane, Number(weight * shrink))
 
@@ -244,12 +245,12 @@ def whole_ranking(params: Params, lines: Any, teams: int, lanes: Any) -> None:
         lines[i, SURPRISE] = lead if logarithms else exp(lead)
         left = log_sum(left, lead) if logarithms else left + lines[i, SURPRISE]
         lines[i, SHRINK] = left  # for the first of a tie: the strength of its rank and below
-    sum_chances(lines, teams, inverse, logarithms)
+    sum_chances(params, lines, teams, inverse, logarithms)
 
 
 @kernel
-def sum_chances(lines: Any, teams: int, inverse: float, logarithms: bool) -> None:
-    """From the top down, sum the strength left at this rank divided by that left at each rank so far."""
+def sum_chances(params: Any, lines: Any, teams: int, inverse: float, logarithms: bool) -> None:
+    """From the top down, sum, over the ranks so far, the strength left at this rank divided by that left at each."""
     once, squared, above = 0.0, 0.0, 0.0 if logarithms else 1.0
     i = 0
     while i < teams:
@@ -258,7 +259,10 @@ def sum_chances(lines: Any, teams: int, inverse: float, logarithms: bool) -> Non
         once, squared, above = once * fallen + 1.0, squared * fallen * fallen + 1.0, left
         for k in range(i, i + ties):
             chance = share_of(lines[k, SURPRISE], left, logarithms)
-            note_chances(lines, k, ties, inverse, chance * once, chance * chance * squared)
+            surprise, spread = 1.0 / ties - chance * once, chance * once - chance * chance * squared
+            gamma = gamma_of(params, math.sqrt(lines[k, VARIANCE]), float(teams))
+            lines[k, SURPRISE] = surprise * inverse
+            lines[k, SHRINK] = gamma * lines[k, VARIANCE] * (spread * gamma_power(params, inverse))
         i += ties
 
 
@@ -283,19 +287,6 @@ def tied_with(lines: Any, i: int, teams: int) -> int:
     return ties
 
 
-@kernel
-def note_chances(lines: Any, k: int, ties: int, inverse: float, once: float, squared: float) -> None:
-    """Write a team's surprise and shrink.
-
-    Args:
-        once: Sum of the team's chances at its rank and all better ranks.
-        squared: Sum of the squares of these chances.
-    """
-    variance = lines[k, VARIANCE]
-    lines[k, SURPRISE] = (1.0 / ties - once) * inverse
-    lines[k, SHRINK] = math.sqrt(variance) * variance * ((once - squared) * (inverse * inverse * inverse))
-
-
 @face_off.register
 def lead_in_field(params: Params, a: State, b: State, place: float, other_place: float) -> shared.Difference:
     """Return the lead as in the other four models, but using the c of the field."""
@@ -317,11 +308,11 @@ def ranking_of_two(params: Params, difference: shared.Difference) -> shared.Verd
     left = other_e + e
     chance, last = e / left, other_e / left
     first = 0.5 * (difference.order + 1.0)  # 1, or 1/2 for a tie
-    cubed = inverse * inverse * inverse
+    power = gamma_power(params, inverse)
     v = (first - chance) * inverse
     other_v = (first - (last + difference.order)) * inverse
-    w = (chance - chance * chance) * cubed
-    other_w = ((last + difference.order) - (last * last + difference.order)) * cubed
+    w = (chance - chance * chance) * power
+    other_w = ((last + difference.order) - (last * last + difference.order)) * power
     return shared.Verdict(v, w, other_v, other_w)
 
 

@@ -127,7 +127,13 @@ def test_the_cap_is_never_below_a_newcomers_volatility(name):
     assert podium.rate(duel, name, volatility=0.5).ratings["volatility"].min() == pytest.approx(0.5, rel=1e-2)
 
 
-BY_TIME = {"period_days": 4.66505, "min_deviation": 45, "max_deviation": 500, "max_volatility": 0.1, "floor": 400}
+BY_TIME: dict[str, Any] = {
+    "period_days": 4.66505,
+    "min_deviation": 45,
+    "max_deviation": 500,
+    "max_volatility": 0.1,
+    "floor": 400,
+}
 BY_TIME |= {"deviation": 500, "volatility": 0.09, "tau": 0.75}
 
 

@@ -251,7 +251,7 @@ def candidate_from_trial(system: System, trial: Any) -> System:
     for setting in fields(system):
         value, may_be = getattr(system, setting.name), kinds(type(system), setting)
         search = setting.metadata["search"]
-        if setting.name in NOT_SEARCHED or (value is None and search is None):
+        if setting.name in NOT_SEARCHED or search == () or (value is None and search is None):
             continue
         if bool in may_be:
             values[setting.name] = trial.suggest_categorical(setting.name, [True, False])

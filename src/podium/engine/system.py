@@ -37,12 +37,12 @@ def parameter(
     low: float = -LARGEST,
     high: float = LARGEST,
     choices: tuple[str, ...] = (),
-    search: tuple[float, float] | None = None,
+    search: tuple[float, float] | tuple[()] | None = None,
 ) -> Any:
     """Declare a parameter of a system: its default, meaning and unit, and its (inclusive) range or allowed words.
 
     `search` is the range for tuning. By default, it reaches from an eighth of the default value to eight times that
-    value.
+    value. A parameter with an empty range is not tuned.
     """
     metadata = {"help": help, "unit": unit, "low": low, "high": high, "choices": choices, "search": search}
     return field(default=default, metadata=metadata)

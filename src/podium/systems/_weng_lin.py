@@ -259,9 +259,9 @@ class WengLin(NormalSkill):
     )
     partial_play: bool = parameter(True, "a player counts in the team in proportion to the part of the game played")
     gamma: str = parameter(
-        "sigma/c", "factor of the variance that an event removes", choices=("sigma/c", "1/teams", "1")
+        "sigma/c", "factor of the variance that an event removes", choices=("sigma/c", "1/teams", "1"), search=()
     )
-    limit_sigma: bool = parameter(False, "an event never makes a deviation larger")
+    limit_sigma: bool = parameter(False, "an event never makes a deviation larger", search=())
     conservative: float = conservatism()
 
     def params(self) -> Params:

@@ -40,8 +40,8 @@ class Elo(System):
         "change = k * mean (or sum) over opponents of (result - expected)",
         "k is k_top once the rating has reached top, k_new for the first `new` events, else k",
     )
-    state_type = State
-    entering_type = State
+    state_type: ClassVar[type[Any]] = State
+    entering_type: ClassVar[type[Any]] = State
     duel_types = ()
     # The mean is taken over each player's own opponents, whose number can differ if there are teams or quits.
     conserves: ClassVar[bool] = True
@@ -51,9 +51,9 @@ class Elo(System):
     initial: float = parameter(1500.0, "a newcomer's rating", unit="points")
     pairs: str = parameter("mean", "how the opponents of a race are combined", choices=("mean", "sum"))
     k_new: float | None = parameter(None, "k of players with fewer events than `new`", unit="points", low=0.0, high=1e6)
-    new: int = parameter(30, "number of events for which k_new counts", unit="events", low=0, high=10000)
+    new: int = parameter(30, "number of events for which k_new counts", unit="events", low=0, high=10000, search=())
     k_top: float | None = parameter(None, "k once a rating has reached `top`", unit="points", low=0.0, high=1e6)
-    top: float = parameter(2400.0, "rating from which k_top counts, for ever", unit="points")
+    top: float = parameter(2400.0, "rating from which k_top counts, for ever", unit="points", search=())
 
     def __new__(cls, *_: Any, **settings: Any) -> Self:
         """Return plain Elo, or the system with a k for each player if one of these is set."""

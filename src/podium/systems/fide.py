@@ -123,12 +123,16 @@ class Fide(System):
 
     k: float = parameter(20.0, "K of experienced players", unit="points", low=0.0, high=1e3)
     k_new: float = parameter(40.0, "K of players with fewer games than `new`", unit="points", low=0.0, high=1e3)
-    new: int = parameter(30, "number of games for which k_new counts", unit="games", low=0, high=10000)
+    new: int = parameter(30, "number of games for which k_new counts", unit="games", low=0, high=10000, search=())
     k_top: float = parameter(10.0, "K once a rating has reached `top`", unit="points", low=0.0, high=1e3)
-    top: float = parameter(2400.0, "rating from which k_top counts, for ever", unit="points")
-    uncapped: float | None = parameter(2650.0, "rating from which gaps above 400 points count in full", unit="points")
+    top: float = parameter(2400.0, "rating from which k_top counts, for ever", unit="points", search=())
+    uncapped: float | None = parameter(
+        2650.0, "rating from which gaps above 400 points count in full", unit="points", search=()
+    )
     initial: float = parameter(1800.0, "rating that predictions assume for an unrated player", unit="points")
-    first_ratings: bool = parameter(True, "newcomers are unrated until their first rating, or else start at `initial`")
+    first_ratings: bool = parameter(
+        True, "newcomers are unrated until their first rating, or else start at `initial`", search=()
+    )
 
     def params(self) -> Params:
         uncapped = math.inf if self.uncapped is None else self.uncapped
@@ -143,7 +147,8 @@ class Fide(System):
         return System.filled_states(self, {"rated": rated, "games": known.get("events", 0.0 * rated), **known})
 
     def is_provisional(self, states: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
-        return states[:, self.column("rated")] == 0.0
+        unrated: npt.NDArray[np.bool_] = states[:, self.column("rated")] == 0.0
+        return unrated
 
     @property
     def idle_unit(self) -> str | None:
@@ -251,7 +256,7 @@ def end_period(params: Params, me: Entering, totals: Evidence, entrant: Entrant)
 
 
 @kernel
-def first_rating(games: float, points: float, opponents: float) -> float:
+def first_rating(games: float, points: float, opponents: float) -> Any:
     """Return the first rating [8.2.2, 8.2.3]."""
     mean = (opponents + DRAWN_OPPONENTS * DRAWN_RATING) / (games + DRAWN_OPPONENTS)
     hundredths = rounded(100.0 * (points + 0.5 * DRAWN_OPPONENTS) / (games + DRAWN_OPPONENTS))

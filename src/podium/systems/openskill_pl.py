@@ -250,7 +250,7 @@ def whole_ranking(params: Params, lines: Any, teams: int, lanes: Any) -> None:
 
 @kernel
 def sum_chances(params: Any, lines: Any, teams: int, inverse: float, logarithms: bool) -> None:
-    """From the top down, sum, over the ranks so far, the strength left at this rank divided by that left at each."""
+    """From the top down, sum the strength left at this rank divided by that left at each rank so far."""
     once, squared, above = 0.0, 0.0, 0.0 if logarithms else 1.0
     i = 0
     while i < teams:

@@ -225,8 +225,8 @@ def idle_units(player: Integers, first: Integers, last: Integers, *, whole: bool
     idle = np.zeros(player.size)
     same = player[order][1:] == player[order][:-1]
     gap = first[order][1:] - last[order][:-1]
-    gap = gap // selection.DAY_US if whole else gap / selection.DAY_US
-    idle[order[1:]] = np.where(same, np.maximum(gap, 0), 0)
+    units = gap // selection.DAY_US if whole else gap / selection.DAY_US
+    idle[order[1:]] = np.where(same, np.maximum(units, 0), 0)
     return idle
 
 

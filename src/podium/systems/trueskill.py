@@ -1,7 +1,8 @@
 """TrueSkill: beliefs are passed along a factor graph of players, teams and differences between neighbours.
 
 Source: R. Herbrich, T. Minka and T. Graepel, "TrueSkill: A Bayesian Skill Rating System" (2006). All messages are
-normal distributions, stored as a precision and precision times mean.
+normal distributions, stored as a precision and precision times mean. In a ranking, they pass between the teams and the
+differences between neighbours until they converge (figure 1).
 """
 
 import math
@@ -28,11 +29,17 @@ from podium.engine.rules import (
 )
 from podium.engine.system import conservatism, parameter
 from podium.engine.tables.sides import Sides
-from podium.engine.tables.teams import MU, VARIANCE, counted_part, gather_teams, row_of
+from podium.engine.tables.teams import MU, RANK, SHRINK, SPARE, SURPRISE, VARIANCE, counted_part, gather_teams, row_of
 from podium.kernels.records import add, read
 from podium.probability.normal import distribution, draw_corrections, win_corrections
-from podium.systems import _trueskill_messages as messages
 from podium.systems._normal_skill import NormalSkill, State, add_uncertainty
+
+# Columns of a team's line in addition to `teams.Team`: its performance as a message (in place of surprise and shrink),
+# the messages from the differences to its left and right, and the message from the result to the right difference.
+OWN, OWN_MEAN = SURPRISE, SHRINK
+SIZE, LEFT, LEFT_MEAN, RIGHT, RIGHT_MEAN, RESULT, RESULT_MEAN = range(9, 16)
+KEPT = SPARE
+MAX_SWEEPS = 10
 
 
 class Params(NamedTuple):
@@ -136,7 +143,7 @@ def judge_ranking(
     """Add a heat's message to each of its players."""
     lines = scratch.lines
     teams = line_up(params, prototypes, columns, start, stop, first, scratch)
-    messages.pass_messages(params, lines, teams, lines, 0)
+    pass_messages(params, lines, teams, lines, 0)
     if teams:
         update_players(params, prototypes, columns, heat, start, stop, first, scratch)
 
@@ -156,7 +163,7 @@ def judge_two_rankings(
     """Judge two heats as `judge_ranking` does, alternating between their messages."""
     teams = line_up(params, prototypes, columns, start, middle, start, scratch)
     other_teams = line_up(params, prototypes, columns, middle, stop, middle, other)
-    messages.pass_messages(params, scratch.lines, teams, other.lines, other_teams)
+    pass_messages(params, scratch.lines, teams, other.lines, other_teams)
     if teams:
         update_players(params, prototypes, columns, heat, start, middle, start, scratch)
     if other_teams:
@@ -165,7 +172,7 @@ def judge_two_rankings(
 
 @kernel
 def line_up(params: Any, prototypes: Any, columns: Columns, start: int, stop: int, first: int, scratch: Scratch) -> int:
-    """Add up the teams of a heat, without messages. Return the number of teams, or 0 if there is nothing to learn."""
+    """Add up the teams of a heat, without  Return the number of teams, or 0 if there is nothing to learn."""
     _, entering, _ = prototypes
     lines = scratch.lines
     if nobody_finished(columns, start, stop):
@@ -175,15 +182,15 @@ def line_up(params: Any, prototypes: Any, columns: Columns, start: int, stop: in
         return 0
     longest = longest_part(columns, start, stop)
     for k in range(teams):
-        lines[k, messages.SIZE] = 0.0
+        lines[k, SIZE] = 0.0
     for i in range(start, stop):
         me = read(scratch.entering_states, slot_at(columns, i, first), entering)
         row = row_of(lines, i - start)
         part = counted_part(part_at(columns, i) / longest, params.partial_play)
         lines[row, MU] += part * me.rating
         lines[row, VARIANCE] += part * part * (me.deviation * me.deviation + params.beta_squared)
-        lines[row, messages.SIZE] += part * part
-    messages.clear_messages(lines, teams)
+        lines[row, SIZE] += part * part
+    clear_messages(lines, teams)
     return teams
 
 
@@ -209,10 +216,10 @@ def update_players(
         slot = slot_at(columns, i, first)
         me = read(scratch.entering_states, slot, entering)
         row = row_of(lines, i - start)
-        precision = lines[row, messages.LEFT] + lines[row, messages.RIGHT]
+        precision = lines[row, LEFT] + lines[row, RIGHT]
         if precision <= 0.0:
             continue
-        mean = (lines[row, messages.LEFT_MEAN] + lines[row, messages.RIGHT_MEAN]) / precision
+        mean = (lines[row, LEFT_MEAN] + lines[row, RIGHT_MEAN]) / precision
         part = counted_part(part_at(columns, i) / longest, params.partial_play)
         squared = part * part
         # The team's sum minus the team mates is the player's performance. Adding beta^2 gives the player's skill.
@@ -257,7 +264,7 @@ def pass_both_messages(
 ) -> tuple[State, State]:
     """Pass the result on to both players. No message comes back, so a second sweep would not change anything."""
     d = difference
-    result, result_mean, kept = messages.message_of_result(d.precision, d.lead, d.root, verdict.v, verdict.w)
+    result, result_mean, kept = message_of_result(d.precision, d.lead, d.root, verdict.v, verdict.w)
     share_a, share_b = 1.0 / (d.variance_b * result + kept), 1.0 / (d.variance_a * result + kept)
     mean_a = (d.mean_b * result + d.ahead * result_mean) * share_a
     mean_b = (d.mean_a * result - d.ahead * result_mean) * share_b
@@ -307,6 +314,140 @@ def chance_of_side(params: Params, entering: State, sides: Sides, a: int, b: int
             variance += part * part * me.deviation * me.deviation
             parts += part * part
     return distribution(lead / math.sqrt(variance + parts * params.beta_squared))
+
+
+@kernel
+def clear_messages(lines: Any, teams: int) -> None:
+    """Write each team's performance as a message, and clear all other messages."""
+    for k in range(teams):
+        for note in range(LEFT, RESULT_MEAN + 1):
+            lines[k, note] = 0.0
+        lines[k, KEPT] = 1.0
+        lines[k, OWN] = 1.0 / lines[k, VARIANCE]
+        lines[k, OWN_MEAN] = lines[k, MU] * lines[k, OWN]
+
+
+@kernel
+def pass_messages(params: Any, lines: Any, teams: int, other_lines: Any, other_teams: int) -> None:
+    """Sweep down and up through two rankings until no result changes a difference by more than the tolerance.
+
+    The two rankings take turns, step by step. A ranking without teams takes no steps.
+    """
+    steps, other_steps = steps_of_sweep(teams), steps_of_sweep(other_teams)
+    for _ in range(MAX_SWEEPS):
+        moved, other_moved = 0.0, 0.0
+        for step in range(max(steps, other_steps)):
+            if step < steps:
+                moved = max(moved, take_step(params, lines, teams, step))
+            if step < other_steps:
+                other_moved = max(other_moved, take_step(params, other_lines, other_teams, step))
+        if moved <= params.tolerance:
+            steps = 0
+        if other_moved <= params.tolerance:
+            other_steps = 0
+        if steps + other_steps == 0:
+            break
+    pass_to_ends(lines, teams)
+    pass_to_ends(other_lines, other_teams)
+
+
+@kernel
+def steps_of_sweep(teams: int) -> int:
+    """Return the number of steps in a sweep down and up. Two teams have one result, so one step is enough."""
+    return max(2 * (teams - 2), min(teams - 1, 1), 0)
+
+
+@kernel
+def take_step(params: Any, lines: Any, teams: int, step: int) -> float:
+    """Apply a result and pass it on, first down the ranking and then up.
+
+    Return the amount by which the belief changed.
+    """
+    if step < teams - 2:
+        moved = apply_result(params, lines, step)
+        pass_right(lines, step)
+        return moved
+    k = 2 * (teams - 2) - step
+    moved = apply_result(params, lines, k)
+    if teams > 2:
+        pass_left(lines, k)
+    return moved
+
+
+@kernel
+def pass_to_ends(lines: Any, teams: int) -> None:
+    """Pass the outermost results to the first and last teams, which the sweeps do not reach."""
+    if teams >= 2:
+        pass_left(lines, 0)
+        pass_right(lines, teams - 2)
+
+
+@kernel
+def without_right(lines: Any, k: int) -> tuple[float, float]:
+    """Return the mean and variance of a team's performance without the message from its right."""
+    variance = 1.0 / (lines[k, OWN] + lines[k, LEFT])
+    return (lines[k, OWN_MEAN] + lines[k, LEFT_MEAN]) * variance, variance
+
+
+@kernel
+def without_left(lines: Any, k: int) -> tuple[float, float]:
+    """Return the mean and variance of a team's performance without the message from its left."""
+    variance = 1.0 / (lines[k, OWN] + lines[k, RIGHT])
+    return (lines[k, OWN_MEAN] + lines[k, RIGHT_MEAN]) * variance, variance
+
+
+@kernel
+def apply_result(params: Any, lines: Any, k: int) -> float:
+    """Apply the result between team k and the next team to their difference. Return the change in the belief."""
+    mean, _ = without_right(lines, k)
+    next_mean, _ = without_left(lines, k + 1)
+    own, other = lines[k, OWN] + lines[k, LEFT], lines[k + 1, OWN] + lines[k + 1, RIGHT]
+    precision, lead = own * other / (own + other), mean - next_mean
+    root = math.sqrt(precision)
+    x, t = lead * root, params.margin * math.sqrt(lines[k, SIZE] + lines[k + 1, SIZE]) * root
+    if lines[k, RANK] == lines[k + 1, RANK]:
+        v, w = draw_corrections(x, t)
+    else:
+        v, w = win_corrections(x, t)
+    result, result_mean, kept = message_of_result(precision, lead, root, v, w)
+    before, now = 1.0 / lines[k, KEPT], 1.0 / kept
+    moved_mean = abs(result_mean * now - lines[k, RESULT_MEAN] * before)
+    moved: float = max(moved_mean, math.sqrt(abs(result * now - lines[k, RESULT] * before)))
+    lines[k, RESULT], lines[k, RESULT_MEAN], lines[k, KEPT] = result, result_mean, kept
+    return moved
+
+
+@kernel
+def message_of_result(precision: float, lead: float, root: float, v: float, w: float) -> tuple[float, float, float]:
+    """Return the message from a result to the difference, times the share of the variance that is left, and that share.
+
+    The new precision of the difference is the old one divided by that share. The message's precision is the old
+    precision times the lost share, divided by the share that is left. Leaving out this division saves one of two
+    divisions per team.
+    """
+    kept = max(1.0 - w, 1e-12)
+    result = precision * (1.0 - kept)
+    return result, lead * result + root * v, kept
+
+
+@kernel
+def pass_right(lines: Any, k: int) -> None:
+    """Pass the right difference of team k on to the next team: team k's performance minus the difference."""
+    mean, variance = without_right(lines, k)
+    result = lines[k, RESULT]
+    share = 1.0 / (variance * result + lines[k, KEPT])
+    lines[k + 1, LEFT] = result * share
+    lines[k + 1, LEFT_MEAN] = (mean * result - lines[k, RESULT_MEAN]) * share
+
+
+@kernel
+def pass_left(lines: Any, k: int) -> None:
+    """Pass the right difference of team k on to team k: the next team's performance plus the difference."""
+    mean, variance = without_left(lines, k + 1)
+    result = lines[k, RESULT]
+    share = 1.0 / (variance * result + lines[k, KEPT])
+    lines[k, RIGHT] = result * share
+    lines[k, RIGHT_MEAN] = (mean * result + lines[k, RESULT_MEAN]) * share
 
 
 SYSTEM = TrueSkill

@@ -73,11 +73,11 @@ def test_the_two_wheels_share_no_file_and_each_works_without_the_other(tmp_path)
     packages.pip(python, "install", "--no-deps", engine, client)
     found = answer("import podium, podium.client; print(podium.__file__, podium.client.__file__)").split()
     assert all(each.startswith(str(tmp_path)) for each in found)
-    assert answer(CLIENT) == "the header webhook-id is missing"
+    assert answer(CLIENT) == "the webhook-id header is missing"
     assert answer("import podium.client as c, podium; print(issubclass(c.ClientError, podium.PodiumError))") == "True"
     packages.pip(python, "uninstall", "podium-ratings")
     hide = "import sys; sys.path.remove(LIBRARIES)".replace("LIBRARIES", repr(str(libraries)))
-    assert answer(f"{hide}\n{CLIENT}") == "the header webhook-id is missing"
+    assert answer(f"{hide}\n{CLIENT}") == "the webhook-id header is missing"
     packages.pip(python, "install", "--no-deps", engine)
     packages.pip(python, "uninstall", "podium-client")
     assert answer("import podium; print(podium.__version__)") == podium.__version__

@@ -208,7 +208,7 @@ def test_a_run_continues_only_as_it_began(tmp_path):
     refused("with the period event, not 1w", podium.ParameterError, files, out, period="1w")
     descriptor = lock(out)
     assert descriptor is not None
-    refused("another process writes here", OutputError, files, out)
+    refused("another process is writing here", OutputError, files, out)
     os.close(descriptor)
     duels(20).write_parquet(files / "part-1.parquet")
     refused("the files rated so far have changed", podium.ParameterError, files, out)
@@ -217,11 +217,11 @@ def test_a_run_continues_only_as_it_began(tmp_path):
     (out / "ratings.parquet").write_bytes(b"PAR1 no more")
     refused("is not a Parquet file", podium.ResultsError, files, out)
     podium.rate(duels(3)).save(out / "ratings.parquet")
-    refused("is not from rate_parts. Name a new folder", OutputError, files, out)
+    refused("was not created by rate_parts. Choose a folder", OutputError, files, out)
     refused("is in the folder of the results", podium.ParameterError, files, files / "out")
-    refused(r"holds other files, such as out\. Name a new folder", OutputError, files, tmp_path)
+    refused(r"holds other files, such as out\. Choose a folder", OutputError, files, tmp_path)
     (tmp_path / "file").touch()
-    refused("cannot be written .* Name another folder", OutputError, files, tmp_path / "file" / "out")
+    refused("cannot be written .* Choose another folder", OutputError, files, tmp_path / "file" / "out")
     with pytest.raises(podium.ParameterError, match="rows is 0"):
         podium.rate_parts(files, tmp_path / "new", rows=0)
 

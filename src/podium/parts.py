@@ -181,7 +181,7 @@ def _rate_pool(folder: Path, out: Path, system: PortableSystem, period: str, row
 def _rate_files(files: ParquetFiles, out: Path, system: System, period: str, start: Any, rows: int) -> pl.DataFrame:
     check_period(period)
     if rows < 1:
-        raise ParameterError(f"rows is {rows}. Give 1 or more.")
+        raise ParameterError(f"rows is {rows}. It must be 1 or more.")
     with _output_folder(out):
         done, standing = _progress(out, files, system, period)
         ids = files.check(files.read(done.first, done.next - done.first))[0].frame["event_id"]
@@ -204,7 +204,9 @@ def _rate_part(
         ids = results.frame["event_id"].gather(as_indices(numbered.first))
         again = numbered.first[ids.is_in(before.implode()).to_numpy()]
         if again.size:
-            remedy = "is the ID of an event in the part before. Give each event its own ID, and keep its rows together."
+            remedy = (
+                "is the ID of an event in the previous part. Give each event its own ID, and keep its rows together."
+            )
             faults = (Fault(int(row) + 1, "event_id", results.frame["event_id"][int(row)], remedy) for row in again)
             raise ResultsError(results.source, faults)
         start = None if known is None else begin(known, system, period, results)
@@ -244,9 +246,9 @@ def _output_folder(out: Path) -> Iterator[None]:
         (out / HISTORY).mkdir(parents=True, exist_ok=True)
         locked = lock(out.resolve())
     except BlockingIOError:
-        raise OutputError(f"{out}: another process writes here. Wait for it, or name another folder.") from None
+        raise OutputError(f"{out}: another process is writing here. Wait for it, or choose another folder.") from None
     except OSError as error:
-        raise OutputError(f"{out}: cannot be written ({error.strerror or error}). Name another folder.") from error
+        raise OutputError(f"{out}: cannot be written ({error.strerror or error}). Choose another folder.") from error
     try:
         for folder in (out, out / HISTORY):
             remove_unfinished(folder)
@@ -262,18 +264,22 @@ def _progress(out: Path, files: ParquetFiles, system: System, period: str) -> tu
     if not path.exists():
         others = {path.name for path in out.iterdir()} - {HISTORY}
         if others:
-            raise OutputError(f"{out}: holds other files, such as {min(others)}. Name a new folder.")
+            raise OutputError(
+                f"{out}: holds other files, such as {min(others)}. Choose a folder that does not exist yet."
+            )
         return Progress(), None
     standing = read_start(path, system, period)
     text = pl.read_parquet_metadata(path).get(PROGRESS)
     if text is None:
-        raise OutputError(f"{path}: is not from rate_parts. Name a new folder.")
+        raise OutputError(f"{path}: was not created by rate_parts. Choose a folder that does not exist yet.")
     done = Progress(**json.loads(text))
     if done.files != files.begun(done.next):
-        raise ParameterError(f"{out}: the files rated so far have changed. Restore them, or name a new folder.")
+        raise ParameterError(
+            f"{out}: the files rated so far have changed. Restore them, or choose a folder that does not exist yet."
+        )
     return done, standing
 
 
 def _refuse_inside(out: Path, source: Any) -> None:
     if isinstance(source, str | Path) and Path(source).resolve() in [out.resolve(), *out.resolve().parents]:
-        raise ParameterError(f"{out}: is in the folder of the results. Name a folder elsewhere.")
+        raise ParameterError(f"{out}: is in the folder of the results. Choose a folder elsewhere.")

@@ -221,7 +221,7 @@ class Rated(boards.Standings):
         from podium.ledger.reasons.totals import total_reasons
 
         if last < 1:
-            raise ParameterError(f"last is {last}. Use 1 or more.")
+            raise ParameterError(f"last is {last}. It must be 1 or more.")
         name, chosen = normalise(player), self._only_pool(self._existing(pool))
         played = self.history.filter(pl.col("player") == name, pl.col("pool") == (chosen or ""))
         if played.is_empty():

@@ -111,7 +111,7 @@ def test_the_command_prints_every_table_that_has_rows(tmp_path, capsys):
     path.write_text(json.dumps(duels(*[("shark", "fish")] * 40, ("ann", "bob"), ("bob", "cay"), ("cay", "ann"))))
     build()(["audit", str(path), "--system", "elo"], standalone_mode=False)
     printed = capsys.readouterr().out
-    assert "Points mostly from few opponents" in printed
+    assert "Points mostly from a few opponents" in printed
     assert "Groups who only play each other" in printed
 
 

@@ -148,7 +148,7 @@ def test_check_and_systems(karts):
         (("leaderboard", SEASON, "-s", "elo", "--max-deviation", "5"), "has no deviation"),
         (
             ("leaderboard", SEASON, "-s", "glicko2", "--max-deviation", "-1"),
-            "max_deviation: -1.0 is too small. Give 0 or more",
+            "max_deviation: -1.0 is too small. It must be 0 or more",
         ),
         (("strength", SEASON, "--probe", "nan"), "Invalid value for '--probe': nan must be a number below 2^63"),
         (("pool", "log", "x", "--after", "9" * 30), "999 must be a number below 2^63"),

@@ -174,7 +174,7 @@ def test_verify_goes_on_past_faults_and_names_all(tmp_path):
         connection.execute(sa.text("UPDATE witness SET digest = x'00' WHERE pool_id = 3"))
     message = run("verify", "--db", path, status=1)
     assert "podium: one: cannot be verified further (" in message
-    assert "podium: two: a replay gives different changes than the stored ones" in message
+    assert "podium: two: a replay gives different changes from the stored ones" in message
     assert "podium: one: log entry 2 (number 2, submit of 'e1') was altered" in message
     assert [line[:20] for line in message.splitlines() if "three:" in line] == ["podium: three: head "]
     assert "compared: 3 pools, 4 events, 10 changes" in message

@@ -137,7 +137,7 @@ def test_ingest_calls_players_by_their_names(podium_command, tmp_path):
         assert {name for (name,) in connection.execute("SELECT name FROM player")} == {"007", "Ben="}
     connection.close()
     wrong = podium_command("ingest", results, "--pool", "dm", "--names", results, "--db", url)
-    assert (wrong[0], "needs the columns player and name" in wrong[2]) == (2, True)
+    assert (wrong[0], "needs the player and name columns" in wrong[2]) == (2, True)
 
 
 def test_ingest_takes_a_foreign_file(podium_command, tmp_path):

@@ -17,7 +17,7 @@ UNIT = Path(__file__).parents[2] / "docs" / "podium.service"
 def test_the_first_admin_key_can_be_a_file_that_only_its_owner_reads(tmp_path, capsys):
     store, file = Store(str(tmp_path / "podium.db")), tmp_path / "key"
     file.touch()
-    with pytest.raises(PodiumError, match=r"already exists\. Name a new file"):
+    with pytest.raises(PodiumError, match=r"already exists\. Choose a new file"):
         create_first_key(store, file)
     with pytest.raises(PodiumError, match="cannot be written"):
         create_first_key(store, tmp_path / "none" / "key")

@@ -91,5 +91,5 @@ def test_each_answer_reads_the_sheet(name, tmp_path, capsys):
 
 def test_an_answer_about_the_event_leaves_the_score_open(tmp_path, capsys):
     (tmp_path / "sheet.csv").write_text("Night,Player,Score\n1,A,26\n1,B,0\n1,C,13\n", encoding="utf-8")
-    with pytest.raises(ResultsError, match=r"column Score: is a number. Is more of it better, or less?"):
+    with pytest.raises(ResultsError, match=r"column Score: is a number. Is a higher value better, or a lower one?"):
         run(capsys, "import", tmp_path / "sheet.csv", "--set", "columns.event_id=Night")

@@ -181,7 +181,7 @@ def test_a_bad_match_is_named_by_the_path_to_it(changes, fault, tmp_path):
         ("{", "is not JSON"),
         ('{"a": NaN}', "NaN is not a JSON number"),
         ('{"a": 1, "a": 2}', "'a' appears twice in one object"),
-        ("[" * 70 + "]" * 70, "with more than 64 levels"),
+        ("[" * 70 + "]" * 70, "nested more than 64 levels deep"),
         ("{}", " has no | is no "),
         ("[1]", " has no | is no "),
     ],

@@ -102,21 +102,21 @@ def test_games_without_a_result_are_counted(before, after, dropped, tmp_path):
 @pytest.mark.parametrize(
     ("before", "after", "fault"),
     [
-        ('[White "ana"]\n', "", "line 1: the game has no tag White"),
-        ('[Result "1-0"]\n', "", "line 1: the game has no tag Result"),
+        ('[White "ana"]\n', "", "line 1: the game has no White tag"),
+        ('[Result "1-0"]\n', "", "line 1: the game has no Result tag"),
         ('[Result "1-0"]', '[Result "2-0"]', "line 7, column Result: '2-0' is not a result"),
         ('[Result "1-0"]', '[Result "0-1"]', "line 7, column Result: '0-1' differs from 1-0 at the end"),
         ("\n1-0\n", "\n", "line 7, column Result: '1-0' is missing at the end"),
         ('[Black "ben"]', '[Black "ana"]', "line 6, column Black: 'ana' plays both sides"),
         ('[Black "ben"]', '[Black "ben]', "line 6: '[Black \"ben]' is not a tag"),
-        ('[Black "ben"]', '[Black "ben"]\n[Black "cy"]', "line 7: '[Black \"cy\"]' is a second tag Black"),
+        ('[Black "ben"]', '[Black "ben"]\n[Black "cy"]', "line 7: '[Black \"cy\"]' is a second Black tag"),
         ("}", "", "line 13: a comment that begins on this line is never closed"),
         ("(2. c3 *))", "(2. c3 *)", "line 13: a variation that begins on this line is never"),
         ('UTCDate "2026.02.03"', 'UTCDate "2026.02.30"', "line 8, column UTCDate: '2026.02.30' does not exist"),
         ('UTCTime "20:15:00"', 'UTCTime "25:15:00"', "line 9, column UTCTime: '25:15:00' is not a time"),
         ('Date "2026.02.03"]\n', 'Date "????.??.??"]\n', "line 1, column started_at: 'lichess.org/x' has no date"),
         ('"ana"', '"a\0na"', "line 5: '\\x00' is a NUL"),
-        ('"ana"', '"a\u200bna"', "line 5, column player: 'a\\u200bna' has an invisible character"),
+        ('"ana"', '"a\u200bna"', "line 5, column player: 'a\\u200bna' contains an invisible character"),
     ],
 )
 def test_a_bad_game_is_named_by_its_line_and_left_out_alone(before, after, fault, tmp_path):

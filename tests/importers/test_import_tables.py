@@ -106,7 +106,7 @@ def test_a_bad_row_of_zakstunts_leaves_out_its_race(row, fault, tmp_path):
     [
         ("Track,Racer,Rank,Ghost\nC1,a,1,0\n", "has no column Status"),
         ("Track,Racer,Rank,Ghost,Status\nC1,a,1,0\n", "row 2: has 4 cells, but the header has 5"),
-        ('Track,Racer,Rank,Ghost,Status\nC1,"a,1,0,\n', "row 2: has a quotation mark that is not closed"),
+        ('Track,Racer,Rank,Ghost,Status\nC1,"a,1,0,\n', "row 2: contains a quotation mark that is not closed"),
         (b"Track,Racer,Rank,Ghost,Status\nC1,M\xfc,1,0,\n", "is not UTF-8 text (byte 34)"),
     ],
 )

@@ -299,7 +299,7 @@ UNREADABLE = [
         "Race,Driver,P\n1,\xe9,1\n".encode("latin-1"),
         "is not UTF-8 text (byte 16). Save it as CSV UTF-8, or name",
     ),
-    ("x.csv", b"Race,Driver,P\n1,a\0,1\n", "has a NUL character (byte 17)"),
+    ("x.csv", b"Race,Driver,P\n1,a\0,1\n", "contains a NUL character (byte 17)"),
     ("x.csv", b"Race;Driver;P\n1;a;1;2\n", "row 2: has 4 cells, but the header has 3"),
     ("x.csv", b"Race,Race,P\n1,a,1\n", "column Race: appears twice in the header"),
     ("x.csv", b"", "is empty"),

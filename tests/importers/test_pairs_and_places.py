@@ -94,7 +94,7 @@ def test_the_answer_says_who_the_players_are(answer, players, tmp_path, capsys):
 @pytest.mark.parametrize("score", ["DNF", "ret.", "6-3 2-1 ret", "Aufgabe", "abandoned"])
 def test_a_retirement_without_a_winner_is_asked_about(score, tmp_path, capsys):
     (tmp_path / "sheet.csv").write_text(f"Home,Away,Score\nAna,Ben,2-1\nBen,Cleo,{score}\n", encoding="utf-8")
-    with pytest.raises(ResultsError, match=r"does not say who won\. Add a column Winner") as caught:
+    with pytest.raises(ResultsError, match=r"does not say who won\. Add a Winner column") as caught:
         podium.read_results(tmp_path / "sheet.csv", lenient=True)
     assert repr(score) in str(caught.value)
     out = tmp_path / "results.csv"

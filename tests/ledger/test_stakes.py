@@ -288,7 +288,7 @@ def test_sides_take_places_together(name):
 def test_times_come_from_the_last_heat_and_the_source_is_named():
     found = rated_by("stk").stakes(FIELD, "ana")
     assert found.lines_from == "e4"
-    assert "of the same place of e4" in found.method
+    assert "of the same place in e4" in found.method
     wider = rated_by("stk").stakes(CIRCLE, "ana")
     assert wider.lines_from == "e3"  # the last with eight
     none = podium.rate(EARLIER, "elo").states.select("pool", "player", rating=pl.lit(2000.0))
@@ -312,13 +312,13 @@ def test_idle_time_counts_up_to_the_start():
 def test_what_is_at_stake_in_words():
     rated = rated_by("elo")
     found = rated.stakes(FIELD, "ana")
-    assert found.headline() == "A place in the top 2 gains."
+    assert found.headline() == "A place in the top 2 gains points."
     assert found.outlook().startswith("1st would ")
     assert found.to_dict()["stakes"] == found.frame.to_dicts()
     assert repr(found) == f"Stakes(4 sides, 1 player: {found.method})"
     duel = rated.stakes(["ana", "ben"], "ana")
-    assert duel.headline() == "A win gains."
-    assert podium.rate(EARLIER, "stk").stakes(FIELD, "ana").headline() == "Every place gains."
+    assert duel.headline() == "A win gains points."
+    assert podium.rate(EARLIER, "stk").stakes(FIELD, "ana").headline() == "Every place gains points."
 
 
 def test_a_field_that_is_none_is_refused():
@@ -348,11 +348,11 @@ def test_the_command(tmp_path, capsys):
     found = json.loads(printed("--entrant", "cleo", "--player", "ana", "--format", "json").out)
     assert found["stakes"] == rated_by("elo").stakes(FIELD[:3], "ana").frame.to_dicts()
     text = printed("--entrant", "cleo", "--player", "ana").out
-    assert text.startswith("ana: Only a win gains. 1st would ")
+    assert text.startswith("ana: Only a win gains points. 1st would ")
     assert "\n1st " in text
     assert "\nquit " in text
     assert text.endswith(
-        "The mean over all 2 orders of the others, weighted by how likely the system considers each.\n"
+        "The mean over all 2 possible orders of the others, weighted by their probability in the system.\n"
     )
     assert printed("--entrant", "nobdy").err.startswith("podium: nobdy is not in ")
     assert "\nana     win  " in printed().out

@@ -46,7 +46,7 @@ def test_every_column_is_described_and_no_other():
 
 
 def test_types_and_defaults_are_the_readers():
-    kinds = {"number above 0": columns.POSITIVE, "number of 0 or more": columns.NOT_NEGATIVE, "number": columns.NUMBERS}
+    kinds = {"number above 0": columns.POSITIVE, "number, 0 or more": columns.NOT_NEGATIVE, "number": columns.NUMBERS}
     for kind, members in kinds.items():
         assert {name for name, column in COLUMN.items() if column.type == kind} <= set(members)
     assert {name for name, column in COLUMN.items() if column.type.startswith("number")} == set(columns.NUMBERS)

@@ -136,5 +136,5 @@ def test_a_store_logs_by_sequence_and_keeps_none(sqlite_store):
 def test_the_service_takes_no_sequence_beside_a_date(where):
     event = {"event_id": "e", "started_at": DAY, "entries": [{"player": "ana"}, {"player": "ben"}]}
     (event if where == "event" else event["entries"][1])["sequence"] = 1
-    with pytest.raises(RefusedError, match="sequence: is only for files"):
+    with pytest.raises(RefusedError, match="sequence: can be used only in files"):
         validate(event, Event).rows()

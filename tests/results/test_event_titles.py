@@ -21,8 +21,8 @@ def test_both_may_stand_on_one_row_of_an_event_or_on_all_of_them():
 @pytest.mark.parametrize(
     ("column", "value", "why"),
     [
-        ("title", "a\u202eb", "has a direction control, which is invisible (U+202E); leave it out"),
-        ("title", "a\nb", "has a control character (U+000A); leave it out"),
+        ("title", "a\u202eb", "contains a direction control, which is invisible (U+202E); leave it out"),
+        ("title", "a\nb", "contains a control character (U+000A); leave it out"),
         ("title", "x" * 201, "has 201 characters; a name can have up to 200"),
         ("url", "javascript:alert(1)", OF_PAGE),
         ("url", "ftp://example.org/a", OF_PAGE),

@@ -261,7 +261,7 @@ def test_the_address_of_a_chat_stays_secret(store):
     created = create_webhook(store.engine, "main", "https://discord.com/api/webhooks/12/secret-abcd")
     assert (created.format, created.shown_url) == ("discord", "discord.com/…abcd")
     assert create_webhook(store.engine, "main", "https://example.org/x").format == "json"
-    with pytest.raises(podium.ParameterError, match=r"'irc' is not a format of webhooks\. Use one of json, discord"):
+    with pytest.raises(podium.ParameterError, match=r"'irc' is not a webhook format\. Use one of json, discord"):
         create_webhook(store.engine, "main", "https://example.org/x", form="irc")
 
 

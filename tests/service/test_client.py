@@ -383,7 +383,7 @@ def test_an_admin_creates_lists_and_deletes_webhooks(bridge, sqlite_store, kind)
         listed = client.webhooks("main")
         assert [each["url"] for each in listed] == ["https://example.org/podium", "discord.com/…abcd"]
         assert not any("secret" in each or "secret-" in str(each) for each in listed)
-        with pytest.raises(ClientError, match="is not a URL of HTTP"):
+        with pytest.raises(ClientError, match="is not an HTTP URL"):
             client.create_webhook("main", "ftp://example.org")
         client.delete_webhook("main", created["id"])
         assert [each["id"] for each in client.webhooks("main")] == [shown["id"]]

@@ -126,7 +126,7 @@ def test_planned_cars_and_sides_count_in_a_fixture(cars):
         assert max(abs(mine - before) for mine, before in zip(other, in_cars, strict=True)) > 0.5  # not the kept table
         both_home = [sent[0], sent[1] | {"side": "white"}, sent[2]]
         refused = client.put(f"{POOL}/fixtures/gp", json={"entrants": both_home})
-        assert (refused.status_code, "both home or white" in refused.json()["detail"]) == (422, True)
+        assert (refused.status_code, "both marked as home or white" in refused.json()["detail"]) == (422, True)
     assert cars.verify() == []
 
 

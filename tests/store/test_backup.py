@@ -142,7 +142,7 @@ def test_a_copy_that_is_not_what_its_log_says_is_put_in_place_only_if_wanted(tmp
     with closing(Store(str(copy))) as store, store.engine.begin() as connection:
         connection.execute(sa.update(witness).values(digest=b"other"))
     target = tmp_path / "podium.db"
-    with pytest.raises(StoreError, match="a replay gives different changes than the stored ones"):
+    with pytest.raises(StoreError, match="a replay gives different changes from the stored ones"):
         restore(copy, str(target))
     assert files_of(target) == []
     assert restore(copy, str(target), unverified=True).differences

@@ -199,7 +199,7 @@ def test_a_fault_keeps_nothing_else_from_being_checked(filled):
     for expected in (
         "main: log entry 3 (",
         "main: log entry 7 (",
-        "main: a replay gives different changes than the stored ones",
+        "main: a replay gives different changes from the stored ones",
     ):
         assert expected in found
     with pytest.raises(StoreError, match="the chain is broken at log entry 3 "):

@@ -52,7 +52,7 @@ def test_a_season_goes_in_is_corrected_and_verified(tmp_path):
     with store.engine.begin() as connection:
         connection.execute(sa.text("UPDATE witness SET digest = x'00'"))
     store.close()
-    assert "a replay gives different changes than the stored ones" in run("verify", status=1)
+    assert "a replay gives different changes from the stored ones" in run("verify", status=1)
 
 
 def test_a_pool_over_the_years(tmp_path):
@@ -119,7 +119,7 @@ def test_an_upgrade_of_postgresql_says_whose_the_backup_is(empty_url):
     url = empty_url("postgresql")
     make_earlier_database(url)
     output = run("db", "upgrade", "--db", url)
-    assert output.startswith("a PostgreSQL database is not copied. Keep a pg_dump")
+    assert output.startswith("Podium does not copy PostgreSQL databases. Keep a pg_dump")
     assert "pool sixties: 5 events rated again" in output
     assert "pg_dump" not in run("db", "upgrade", "--db", url)
     assert "everything stored matches the log" in run("verify", "--db", url)

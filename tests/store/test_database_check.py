@@ -22,7 +22,7 @@ from podium.systems import find
 PATIENCE_S = 60  # for what another thread does; only a failure takes so long
 DAMAGED, WRONG = (
     "the database is damaged: ",
-    "main: a replay gives different changes than the stored ones, among rows 0 to 1,023",
+    "main: a replay gives different changes from the stored ones, among rows 0 to 1,023",
 )
 
 

@@ -96,7 +96,7 @@ def test_white_is_expected_to_be_ahead():
     assert ahead > level
     moved = podium.rate(games + game, "adaptive").history.filter(event_id="next", player="a")["delta"].item()
     assert rated.stakes(field, "a").frame.filter(place=1.0)["delta"].item() == moved
-    with pytest.raises(podium.ParameterError, match="'a' and 'b' are both home or white"):
+    with pytest.raises(podium.ParameterError, match="'a' and 'b' are both marked as home or white"):
         rated.predict([{"player": "a", "side": "white"}, {"player": "b", "side": "home"}])
 
 

@@ -195,7 +195,7 @@ def test_verification_tells_what_was_tampered_with(filled):
     with filled.engine.begin() as connection:
         connection.execute(sa.update(witness).values(digest=b"other"))
     findings = "\n".join(filled.verify())
-    assert "a replay gives different changes than the stored ones" in findings
+    assert "a replay gives different changes from the stored ones" in findings
 
 
 def test_strange_names_are_names(filled):

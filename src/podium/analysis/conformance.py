@@ -156,7 +156,7 @@ def compiled_equals_interpreted(history: History) -> str | None:
     player = events.player_names[int(events.columns.player[entrant])]
     return (
         f"{system.state_type._fields[field]} of {player} is {compiled.after[entrant, field]!r} compiled and "
-        f"{plain.after[entrant, field]!r} in Python; write w * w instead of w**2, and compare by if, not by tricks"
+        f"{plain.after[entrant, field]!r} in Python; write w * w instead of w**2, and compare with if, not with tricks"
     )
 
 
@@ -196,7 +196,7 @@ def prefix_and_rest_equal_the_whole(history: History) -> str | None:
             name = events.player_names[player]
             known = np.array(live.ratings[pool.name, name], np.float64)
             if known.tobytes() != whole.states[player].tobytes():
-                return f"{name} ends at {whole.states[player, 0]!r}, and at {known[0]!r} if half is rated first"
+                return f"{name} ends at {whole.states[player, 0]!r}, but at {known[0]!r} if half is rated first"
     return None
 
 
@@ -209,7 +209,7 @@ def explanations_add_up(history: History) -> str | None:
         if explanation.delta != delta or not abs(total - delta) < ROUNDING:
             return (
                 f"{player}'s change in {event} is {delta!r} and its reasons add up to {total!r}; "
-                "register credit, and causes for what no opponent gives"
+                "register credit, and register causes for points that come from no opponent"
             )
         if player not in explanation.summary:
             return f"the explanation of {player}'s change in {event} does not name {player}"
@@ -257,7 +257,7 @@ def threads_give_the_same_bits(history: History) -> str | None:
     """Check that several threads give the same bits as one."""
     system, events = history.system, history.rated.events
     same = replay(system, events, workers=2).after.tobytes() == replay(system, events).after.tobytes()
-    return None if same else "two threads give different ratings than one"
+    return None if same else "two threads give different ratings from one"
 
 
 def states_are_finite(history: History) -> str | None:

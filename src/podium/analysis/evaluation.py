@@ -97,7 +97,7 @@ def evaluate(
     judged = judge_table(checked, chosen_systems, chosen, period, weight)
     for name, verdict in zip(names, judged, strict=True):
         if not verdict.events:
-            raise ParameterError(f"{name}: there is no pair to judge. Choose a longer time, or a lower min_events.")
+            raise ParameterError(f"{name}: there is no pair to judge. Choose a longer period, or a lower min_events.")
     own: list[dict[str, float]] = [{} for _ in names]
     if metrics:
         own = [own_scores(checked, system, chosen, period, metrics) for system in chosen_systems]

@@ -70,7 +70,7 @@ def check_skills(skills: pl.DataFrame) -> pl.DataFrame:
     """Check the table of skills, and return it."""
     missing = [name for name in SCHEMA if name not in skills.columns]
     if missing:
-        raise ParameterError(f"the skills have no column {missing[0]} (they need {', '.join(SCHEMA)})")
+        raise ParameterError(f"the skills have no {missing[0]} column (required: {', '.join(SCHEMA)})")
     try:
         table = skills.select(pl.col(name).cast(kind) for name, kind in SCHEMA.items())
     except pl.exceptions.PolarsError as error:

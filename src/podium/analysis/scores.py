@@ -115,7 +115,7 @@ def judged_heats(events: Events, window: Window, system: System | None = None) -
     if window.since is None and window.until is None:
         return selected
     if "started_at" not in events.results.frame.columns:
-        raise ParameterError("a time to judge needs the column started_at in the results")
+        raise ParameterError("a period to judge requires the started_at column in the results")
     columns = events.columns
     starts = (columns.entries if columns.entries.size else columns.entrants)[:-1]
     when = events.results.frame["started_at"][events.entry_row[starts]]

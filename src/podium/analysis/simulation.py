@@ -123,7 +123,7 @@ def simulate(scenario: Scenario | None = None, **settings: Any) -> Simulated:
     known = [setting.name for setting in fields(Scenario)]
     for name in settings:
         if name not in known:
-            raise ParameterError(f"{name!r} is not a setting of a season (there are {', '.join(known)})")
+            raise ParameterError(f"{name!r} is not a setting of a season (settings: {', '.join(known)})")
     scenario = replace(scenario or Scenario(), **settings)
     random = np.random.default_rng(scenario.seed)
     careers = draw_careers(scenario, random)

@@ -11,7 +11,8 @@ from typing import Any, NoReturn
 ALLOCATOR_VARIABLE, ALLOCATOR_SETTINGS = "_RJEM_MALLOC_CONF", "dirty_decay_ms:50,muzzy_decay_ms:0"
 ALLOCATIONS_BETWEEN_COLLECTIONS = 200_000  # of objects that may form cycles; Python's default is hundreds
 INTERRUPTED = (
-    "interrupted. Finished files and database changes are kept; nothing is left half done. Run it again to do the rest."
+    "interrupted. Finished files and database changes are kept; nothing is left half done. Run the command again to do"
+    " the rest."
 )
 
 AT_ONCE: tuple[list[str], ...] = ([], ["--version"])  # answered without the libraries of the commands

@@ -36,7 +36,7 @@ COMMANDS = {
         ("judging:audit", "audit", "Show where points come from, and find odd patterns."),
         ("judging:simulate", "simulate", "Simulate a season from known skills."),
         ("judging:recovery_test", "recovery-test", "Test how well systems find known skills."),
-        ("judging:lab", "lab", "Try out policies before players have to."),
+        ("judging:lab", "lab", "Try out matchmaking policies before you use them."),
     ),
     "Pictures and pages": (
         ("publishing:plot", "plot", "Draw a chart of FILE, or a curve of a system."),
@@ -58,10 +58,10 @@ COMMANDS = {
         ("service.pools:pool", "pool", "Create, list, close and move pools."),
         ("service.pools:fixture", "fixture", "Plan, change, cancel and list upcoming races."),
         ("service.serving:season", "season", "Begin seasons, and show their leaderboards."),
-        ("service.keys:key", "key", "Create, list, rotate and revoke keys to the service."),
+        ("service.keys:key", "key", "Create, list, rotate and revoke keys for the service."),
         ("service.keys:webhook", "webhook", "Create, list, resume and delete webhooks."),
         ("service.serving:db", "db", "Create, upgrade, copy and restore a database."),
-        ("service.pools:reason", "reason", "Delete the reasons of corrections."),
+        ("service.pools:reason", "reason", "Delete the reasons given for corrections."),
     ),
 }
 # Commands that serve or keep a database open. Python ends them as usual.

@@ -211,4 +211,4 @@ def explain_surprise(rated: dict[str, "Rated"]) -> None:
             typer.echo(f"Why did the winner lose points? {player} in {event_id}:\n")
             typer.echo(explanation_text(explanation) + "\n")
             return
-    raise PodiumError("the season has no winner who lost points")
+    raise PodiumError("no winner in the season lost points")

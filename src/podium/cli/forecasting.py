@@ -30,29 +30,29 @@ def field_named(
         None,
         "--entrants",
         metavar="A,B,...",
-        help="Entrants. Put quotes around a name that contains a comma. May repeat.",
+        help="Entrants. Put quotes around a name that contains a comma. Can be repeated.",
     ),
     entrant: list[str] | None = Option(
         None,
         "--entrant",
         metavar="NAME",
-        help="One entrant. Commas and quotes are part of the name. May repeat.",
+        help="One entrant. Commas and quotes are part of the name. Can be repeated.",
     ),
     side: list[str] | None = Option(
         None,
         "--side",
         metavar="A,B,...",
-        help="Members of one team. Put quotes around a name that contains a comma. May repeat.",
+        help="Members of one team. Put quotes around a name that contains a comma. Can be repeated.",
     ),
     having: list[str] | None = Option(
         None,
         "--with",
         metavar="NAME,KIND=NAME,...",
         help="An entrant's car, club or side: Ana,car=Ferrari or Ana,side=white. Entrants not named elsewhere are"
-        " added. May repeat.",
+        " added. Can be repeated.",
     ),
     new: list[str] | None = Option(
-        None, "--new", metavar="NAME", help="A new entrant whose name is similar to a known one. May repeat."
+        None, "--new", metavar="NAME", help="A new entrant whose name is similar to a known one. Can be repeated."
     ),
 ) -> tuple[list["Member"], list[list["Member"]]]:
     """Return the members who compete individually and the members of each side, with their equipment."""
@@ -76,7 +76,7 @@ def field_named(
 
 
 FIELD: Any = Made(field_named)
-POOL = options.pool_option("Pool whose ratings to use, if there are several.")
+POOL = options.pool_option("Use the ratings of this pool, if there are several.")
 
 
 def names_called(sides: Sequence[Sequence["Member"]], kinds: Sequence[str]) -> list[str]:
@@ -117,7 +117,7 @@ def resolve_field(
             if not is_terminal():
                 remedy = f"Write that name, or add --new {shlex.quote(name)}."
                 raise ParameterError(f"{name} has not played, but {near} has. {remedy}") from None
-            is_near = typer.confirm(f"{name} has not played. Do you mean {near}?", default=True, err=True)
+            is_near = typer.confirm(f"{name} has not played. Did you mean {near}?", default=True, err=True)
             now = Member(near) if is_near else Member(name, new=True)
             player = now.player if player == name else player
             sides = [
@@ -185,7 +185,7 @@ def stakes(
     system: "System" = SYSTEM,
     field: tuple[list["Member"], list[list["Member"]]] = FIELD,
     player: str | None = Option(
-        None, "--player", "-p", help="Player whose table to show; added if missing [default: everyone]."
+        None, "--player", "-p", help="Show the table for this player, who is added if missing [default: everyone]."
     ),
     heats: int = Option(
         1, min=1, max=100, help="Number of heats. The player is assumed to take the same place in each."
@@ -246,13 +246,13 @@ def hindsight(
     file: Input = input_option(),
     system: "System" = WITH_HINDSIGHT,
     at: str | None = Option(None, metavar="DATE", help="Show strengths on this date [default: after every event]."),
-    best: bool = Option(False, "--best", help="Rank players by their peak, with the confidence in each place."),
+    best: bool = Option(False, "--best", help="Rank players by their peak, and show the confidence in each place."),
     pool: str | None = options.pool_option("Only this pool [default: all]."),
     form: Format = PRINTED,
 ) -> None:
     """Estimate how strong each player of FILE was, using later results as well.
 
-    Only the system adaptive can do this.
+    Only the adaptive system can do this.
     """
     import polars as pl
 

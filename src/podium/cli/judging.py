@@ -27,7 +27,7 @@ SHOWN_MONTHS = 240
 AUDIT_TABLES = {  # attribute of Audit and title, by name in JSON
     "months": ("months", "Points by month"),
     "broken": ("unbalanced", "Events whose points do not sum to zero"),
-    "farmed": ("farming", "Points mostly from few opponents"),
+    "farmed": ("farming", "Points mostly from a few opponents"),
     "groups": ("isolated_groups", "Groups who only play each other"),
     "newcomers": ("newcomers", "Newcomers who rise far faster than others"),
     "quitters": ("quitters", "Players who quit often"),
@@ -46,7 +46,7 @@ SYSTEMS = Option(
     "--system",
     "-s",
     metavar="NAME[:PARAMETER=VALUE,...]",
-    help="System to evaluate [default: PODIUM_SYSTEM, podium.toml, or elo]. May repeat.",
+    help="System to evaluate [default: PODIUM_SYSTEM, podium.toml, or elo]. Can be repeated.",
     autocompletion=complete_system,
 )
 
@@ -102,7 +102,7 @@ def tune(
     file: Input = input_option(),
     system: "System" = SYSTEM,
     train_until: str | None = Option(
-        None, metavar="DATE|SHARE%", help="End of the training events. Later events are used only for the test."
+        None, metavar="DATE|SHARE%", help="End of the training events. Later events are used only for testing."
     ),
     trials: int = Option(100, min=1, help="Number of candidates to try."),
     out: Path | None = Option(
@@ -200,7 +200,10 @@ def simulate(
     skills: Path | None = Option(None, help="Write every entrant's true skill in every event here."),
     laps: Path | None = Option(None, help="Write the lap times here."),
     settings: list[str] | None = Option(
-        None, "--set", metavar="NAME=VALUE", help="Set a property of the season; --describe lists them. May repeat."
+        None,
+        "--set",
+        metavar="NAME=VALUE",
+        help="Set a property of the season; --describe lists them. Can be repeated.",
     ),
     seed: int | None = Option(None, min=0, help="Random seed; change it for a different season of the same kind."),
     describe: bool = Option(False, "--describe", help="List the properties of a season, and exit."),
@@ -269,7 +272,7 @@ def recovery_test(
         show.show(recovery.progress, form, "Over the season", max_rows=100)
 
 
-lab = App(help="Try out policies before players have to.")
+lab = App(help="Try out matchmaking policies before you use them.")
 
 
 def numbers(text: str, what: str, kind: type[int] | type[float]) -> list[Any]:
@@ -293,7 +296,7 @@ def numbers(text: str, what: str, kind: type[int] | type[float]) -> list[Any]:
 def matchmaking(
     file: Input | None = input_option(optional=True),
     named: SystemFlags = options.SYSTEM_FLAGS,
-    population: str = Option("50,200,1000,5000", metavar="N,N,...", help="Populations to try if there is no FILE."),
+    population: str = Option("50,200,1000,5000", metavar="N,N,...", help="Populations to try if no FILE is given."),
     target: str = Option("20,40,80", metavar="S,S,...", help="Target waits to try, in seconds."),
     size: int = Option(4, min=2, help="Players per match."),
     teams: int = Option(0, min=0, help="Sides per match; 0 if everyone plays individually."),
@@ -305,7 +308,7 @@ def matchmaking(
     rest_s: float = Option(60.0, "--rest", help="Average rest between matches, in seconds."),
     deviation: float = Option(250.0, help="Standard deviation of the players' ratings."),
     scale: float | None = Option(
-        None, help="Rating gap that means odds of 10 to 1 [default: the system's own, or 400 without FILE]."
+        None, help="Rating gap at which the odds are 10 to 1 [default: the system's own, or 400 without FILE]."
     ),
     seed: int = Option(1, min=0, help="Random seed; change it for a different crowd of the same kind."),
     chart: Path | None = Option(None, help="File for a chart of waits and spreads: .svg, .png or .html."),

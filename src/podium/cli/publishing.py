@@ -40,8 +40,10 @@ def plot(
     named: SystemFlags = options.SYSTEM_FLAGS,
     period: str = options.PERIOD,
     pool: str | None = options.pool_option("Pool to draw [default: the one with the most events]."),
-    player: list[str] | None = Option(None, help="Player whose history to draw. May repeat."),
-    hindsight: bool = Option(False, "--hindsight", help="Also draw hindsight as a dashed line (system adaptive only)."),
+    player: list[str] | None = Option(None, help="Draw the history of this player. Can be repeated."),
+    hindsight: bool = Option(
+        False, "--hindsight", help="Also draw hindsight as a dashed line (only for the adaptive system)."
+    ),
     out: Path | None = Option(None, "--out", "-o", help="File to write: .svg, .png or .html [default: KIND.svg]."),
 ) -> None:
     """Draw a chart of FILE, or a curve of one of the published systems."""

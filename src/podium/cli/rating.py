@@ -137,7 +137,7 @@ def leaderboard(
     active_within: str | None = Option(
         None,
         metavar="SPAN",
-        help="List only players who played within 90d, 12w, 6mo or 1y of the last event.",
+        help="List only players who played within this time of the last event, such as 90d, 12w, 6mo or 1y.",
         callback=from_settings("leaderboard.active_within"),
     ),
     top: int | None = Option(None, min=1, help="Number of ranks to list.", callback=from_settings("leaderboard.top")),
@@ -190,7 +190,7 @@ def explain(
     file: Input = input_option(),
     event: str | None = Option(None, "--event", "-e", help="ID of the event [default: the player's latest]."),
     player: str = Option(..., "--player", "-p", help="Name of the player."),
-    last: int | None = Option(None, min=1, help="Number of latest events whose reasons to add up."),
+    last: int | None = Option(None, min=1, help="Add up the reasons for this many of the latest events."),
     pool: str | None = options.pool_option("The pool of these events, if there are several."),
     system: "System" = SYSTEM,
     period: str = options.PERIOD,

@@ -29,7 +29,7 @@ WIDTH = 80
 @examples("podium systems", "podium systems folyami", "podium systems --check my.py:Stakes")
 def systems(
     name: str | None = Argument(
-        None, help="The system whose parameters, state and formulas to show.", autocompletion=complete_system
+        None, help="Show the parameters, state and formulas of this system.", autocompletion=complete_system
     ),
     check: str | None = Option(
         None, metavar="SYSTEM", help="Check your own system: my.py:Class, or the name of an installed one."

@@ -111,7 +111,7 @@ class ResultRow(TypedDict):
     status: NotRequired[Literal["finished", "quit", "dnf", "disqualified", "did_not_start"]]  # How the heat ended.
     played_s: NotRequired[float]  # Number of seconds for which the player took part.
     duration_s: NotRequired[float]  # Duration of the heat in seconds.
-    ranked: NotRequired[bool]  # True if the event counts for ratings.
+    ranked: NotRequired[bool]  # True if the event counts towards ratings.
     handicap: NotRequired[bool]  # True if the player had a handicap.
     side: NotRequired[str]  # `home` for the side at home, or `white` for the side that moves first.
     shared: NotRequired[dict[str, str]]  # Equipment that the player used, by kind.

@@ -53,7 +53,7 @@ class Mover(TypedDict):
     player: str  # The player's current name.
     events: int  # Number of rated events in which the player took part during this period.
     change: float  # The sum of the changes, in points.
-    shown: float  # The sum as displayed: the sum of the displayed changes.
+    shown: float  # The sum of the changes as they are displayed.
 
 
 class Surprise(TypedDict):
@@ -94,7 +94,7 @@ class Peak(TypedDict):
 
 
 class Streaks(TypedDict):
-    """Consecutive rated events."""
+    """Streaks of consecutive rated events."""
 
     wins: int  # The longest winning streak.
     current_wins: int  # The winning streak that ends with the most recent event.
@@ -155,7 +155,7 @@ class PlayerCard(TypedDict):
     # The established rating, from the sixth event on, for which rating minus two deviations is highest.
     peak: Peak | None
     last_ten: float  # The sum of the changes in the last ten events, in points. The first five events are left out.
-    last_ten_shown: float  # The sum as displayed: the sum of the displayed changes.
+    last_ten_shown: float  # The sum of the changes as they are displayed.
     last_ten_events: int  # Number of changes in this sum.
     # `climbing` or `falling` if the last ten changes add up to more than the rating's interval in either direction (or
     # more than 25 Elo points if it has none). Otherwise `steady`. `provisional` for a provisional rating.
@@ -167,7 +167,7 @@ class PlayerCard(TypedDict):
     best_days: list[FormLine]  # Largest gains, largest first. The first five events are left out.
     worst_days: list[FormLine]  # Largest losses, largest first. The first five events are left out.
     finding: float  # The sum of the changes in the first five events, in points.
-    finding_shown: float  # The sum as displayed: the sum of the displayed changes.
+    finding_shown: float  # The sum of the changes as they are displayed.
     # The player, up to two players ranked just above and up to two ranked just below, best first.
     nearby: list[NearbyRow]
     # Up to three opponents whom the player beats most often, followed by the opponent who beats the player most often.
@@ -312,7 +312,7 @@ class WeightPoint(TypedDict):
 
 
 class PoolFacts(TypedDict):
-    """Facts from a pool's whole history, as of a day."""
+    """Facts from a pool's whole history, as of a given day."""
 
     day: date  # Day of the calculation.
     events: int  # Number of rated events covered: all, or the latest ones in a large pool.

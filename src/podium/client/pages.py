@@ -35,7 +35,7 @@ class PageRoutes:
 
     @route
     def events(self, pool: str, *, top: int = 50, cursor: str | None = None) -> Call[EventListPage]:
-        """Return a page of events with headlines, newest first.
+        """Return a page of events, newest first, each with a headline.
 
         Args:
             top: Number of rows per page.
@@ -466,10 +466,10 @@ class PageRoutes:
     def facts(self, pool: str) -> Call[PoolFacts]:
         """Return expected scores by rating lead, how much a duel changes ratings, and how reliable predictions are.
 
-        Calculated nightly.
+        These facts are calculated once a night.
 
         Returns:
-            Facts from a pool's whole history, as of a day. It has the fields `day, events, players, duels, expected,
-            weights, reliability`.
+            Facts from a pool's whole history, as of a given day. It has the fields `day, events, players, duels,
+            expected, weights, reliability`.
         """
         return json_call("GET", "/pools/{pool}/facts", PoolFacts, pool=pool)

@@ -169,7 +169,7 @@ class ReadRoutes:
 
         Args:
             player: Name of the player.
-            most: Maximum number of changes, newest first.
+            most: Maximum number of changes to return, newest first.
 
         Returns:
             A player's rank and history. It has the fields `player, rank, players, percentile, rating, events,

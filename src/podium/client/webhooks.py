@@ -49,7 +49,7 @@ def verify_webhook(
         message_id, sent_at, signatures = (found[f"webhook-{name}"] for name in ("id", "timestamp", "signature"))
         timestamp_s = int(sent_at)
     except KeyError as error:
-        raise SignatureError(f"the header {error.args[0]} is missing") from None
+        raise SignatureError(f"the {error.args[0]} header is missing") from None
     except ValueError:
         raise SignatureError(f"the header webhook-timestamp is {sent_at!r}, not seconds since 1970") from None
     try:
@@ -60,7 +60,7 @@ def verify_webhook(
         raise SignatureError("the signature does not match this secret and body")
     if abs(time.time() - timestamp_s) > tolerance_s:
         raise SignatureError(
-            f"the webhook is over {tolerance_s:g} s old or in the future. Check the clock, or ignore the message."
+            f"the webhook is more than {tolerance_s:g} s old or in the future. Check the clock, or ignore the message."
         )
     entry: dict[str, Any] = json.loads(body)
     return entry

@@ -221,7 +221,7 @@ def decode(
     nul = decoded.find("\0")
     if nul >= 0:
         place = len(decoded[:nul].encode(codec if not marked else "utf-16-le")) + 2 * marked
-        refuse_file(name, f"has a NUL character (byte {place}). It is not text, or it is damaged.")
+        refuse_file(name, f"contains a NUL character (byte {place}). It is not text, or it is damaged.")
     return decoded
 
 
@@ -258,11 +258,11 @@ def strict_json(content: str, name: str, *, literal_numbers: bool = False, place
     except json.JSONDecodeError as error:
         refuse_file(name, f"is not JSON ({error.msg})", place or f"line {error.lineno}")
     except RecursionError:
-        refuse_file(name, f"has JSON with more than {MAX_DEPTH} levels", place)
+        refuse_file(name, f"has JSON that is nested more than {MAX_DEPTH} levels deep", place)
     except ValueError as error:
         refuse_file(name, f"is not JSON ({error})", place)
     if depth_exceeds(value, MAX_DEPTH):
-        refuse_file(name, f"has JSON with more than {MAX_DEPTH} levels", place)
+        refuse_file(name, f"has JSON that is nested more than {MAX_DEPTH} levels deep", place)
     return value
 
 

@@ -241,7 +241,7 @@ def xml_document(text: str, name: str) -> dict[str, Any]:
 
     def start(tag: str, attributes: dict[str, str]) -> None:
         if len(stack) > MAX_DEPTH:
-            refuse_file(name, f"has XML of more than {MAX_DEPTH} levels")
+            refuse_file(name, f"has XML that is nested more than {MAX_DEPTH} levels deep")
         stack.append((tag, dict(attributes), []))
 
     def end(_tag: str) -> None:

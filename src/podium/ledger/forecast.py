@@ -166,7 +166,9 @@ def field_of(
             raise ParameterError("sides: a side is empty. Name its members, or leave it out.")
     beginning = [side[0].player for side in field if begins(side)]
     if len(beginning) > 1:
-        raise ParameterError(f"{beginning[0]!r} and {beginning[1]!r} are both home or white. Set it for only one side.")
+        raise ParameterError(
+            f"{beginning[0]!r} and {beginning[1]!r} are both marked as home or white. Mark only one side."
+        )
     names = iter(admitted([entrant.player for side in field for entrant in side]))
     return [[entrant._replace(player=next(names)) for entrant in side] for side in field]
 

@@ -44,7 +44,7 @@ class Hindsight:
     def at(self, moment: datetime) -> pl.DataFrame:
         """Return the strengths of players after the last event before a time, best first."""
         if self.frame["at"].null_count():
-            raise ParameterError("at: a date needs the column started_at. Add it to the results.")
+            raise ParameterError("at: a date requires the started_at column. Add it to the results.")
         known = self.frame.filter(pl.col("at") <= moment).group_by("pool", "player", maintain_order=True).last()
         return known.sort("pool", "rating", descending=[False, True], maintain_order=True)
 

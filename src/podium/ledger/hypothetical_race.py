@@ -56,12 +56,12 @@ def headline(lines: Sequence[Mapping[str, Any]], sides: int, digits: int) -> str
     gains = [shown_change(line["rating"] - line["delta"], line["rating"], digits) > 0 for line in places]
     count = gains.index(False) if False in gains else len(gains)
     if count == len(gains):
-        return "Every place gains." if sides > DUEL_SIDES else "Any result gains."
+        return "Every place gains points." if sides > DUEL_SIDES else "Any result gains points."
     if count == 0:
-        return "No place gains." if sides > DUEL_SIDES else "No result gains."
+        return "No place gains points." if sides > DUEL_SIDES else "No result gains points."
     if sides == DUEL_SIDES:
-        return f"{' or '.join(DUEL[line['place']] for line in places[:count])} gains.".capitalize()
-    return "Only a win gains." if count == 1 else f"A place in the top {count} gains."
+        return f"{' or '.join(DUEL[line['place']] for line in places[:count])} gains points.".capitalize()
+    return "Only a win gains points." if count == 1 else f"A place in the top {count} gains points."
 
 
 def outlook(line: Mapping[str, Any], sides: int, rank: int | None) -> str:
@@ -73,9 +73,9 @@ def outlook(line: Mapping[str, Any], sides: int, rank: int | None) -> str:
 
 def method(draws: int, error: float, digits: int, assumption: str, *, is_exact: bool) -> str:
     if draws == 1:
-        how = "Each result is rated as it would be: nobody else's place is open."
+        how = "Each result is rated exactly, because nobody else's place is open."
     elif is_exact:
-        how = f"The mean over all {draws:,} orders of the others, weighted by how likely the system considers each."
+        how = f"The mean over all {draws:,} possible orders of the others, weighted by their probability in the system."
     else:
         how = (
             f"The mean over {draws:,} orders of the others, drawn as the system expects them, ±{shown(error, digits)}."
@@ -345,7 +345,7 @@ def last_lines(system: System, events: Events, pool: str, sides: int) -> Lines |
     )
     row = events.results.frame[events.entry_row.at(chosen[0])]
     event_id, mode = str(row["event_id"][0]), row["mode"][0] if "mode" in row.columns else None
-    source = f"Each place gets the time or score of the same place of {event_id}."
+    source = f"Each place gets the time or score of the same place in {event_id}."
     return Lines(event_id, mode, measures.fill_nan(None), source)
 
 

@@ -149,9 +149,9 @@ class Eligibility:
 
     def __post_init__(self) -> None:
         if self.max_deviation is not None and not self.max_deviation >= 0.0:
-            raise ParameterError(f"max_deviation: {self.max_deviation} is too small. Give 0 or more.")
+            raise ParameterError(f"max_deviation: {self.max_deviation} is too small. It must be 0 or more.")
         if self.top is not None and self.top < 1:
-            raise ParameterError(f"top: {self.top} is too small. Give 1 or more.")
+            raise ParameterError(f"top: {self.top} is too small. It must be 1 or more.")
 
 
 def eligibility(
@@ -261,7 +261,7 @@ def with_ranks(system: System, frame: pl.DataFrame) -> pl.DataFrame:
 def as_of(history: pl.DataFrame, at: datetime) -> pl.DataFrame:
     """Return the rows of the history for events that had started by `at`."""
     if history.height and history["started_at"].null_count():
-        raise ParameterError("at: a date needs the column started_at. Add it to the results.")
+        raise ParameterError("at: a date requires the started_at column. Add it to the results.")
     return history.filter(pl.col("started_at") <= at)
 
 
@@ -300,7 +300,7 @@ def eligible_rows(board: pl.DataFrame, rules: Eligibility, at: datetime | None) 
         board = board.filter(pl.col("deviation") <= rules.max_deviation)
     if rules.active_within is not None and board.height:
         if board["last_played_at"].null_count():
-            raise ParameterError("active_within: this needs the column started_at. Add it to the results.")
+            raise ParameterError("active_within: this requires the started_at column. Add it to the results.")
         now = pl.lit(at) if at is not None else pl.col("last_played_at").max()
         board = board.filter(pl.col("last_played_at") >= now - rules.active_within)
     return board
@@ -350,7 +350,7 @@ def why_nothing_counts(frame: pl.DataFrame) -> str | None:
     single = int((events["rows"] <= 1).sum())
     if single == events.height:
         subject = "the only event has" if single == 1 else f"each of the {single:,} events has"
-        return f"{subject} a single entrant, and a rating needs two who played each other"
+        return f"{subject} a single entrant, and a rating requires two who played each other"
     return (
         f"no event has two entries that count ({events.height:,} events; disqualified, did_not_start and rows that are "
         "not ranked do not count)"

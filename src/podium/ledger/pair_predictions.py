@@ -117,7 +117,7 @@ def pair_predictions(
     count = run_kernel(system, _fill_kernels, *arguments, Pairs.room_for(0))
     if count > MAX_PAIRS:
         raise ParameterError(
-            f"there are {count:,} pairs, and one table holds {MAX_PAIRS:,}. Rate fewer events, or use "
+            f"there are {count:,} pairs, and a table holds at most {MAX_PAIRS:,}. Rate fewer events, or use "
             "podium.evaluate, which does not need this table."
         )
     pairs = Pairs.room_for(count)

@@ -346,7 +346,7 @@ def admit_reason(text: str) -> str:
     unseen = UNSEEN.search(normal)
     if unseen is not None:
         raise ParameterError(
-            f"the reason has a character that is not text (U+{ord(unseen[0]):04X}). Write it as one line."
+            f"the reason contains a non-text character (U+{ord(unseen[0]):04X}). Write it as one line."
         )
     return normal
 

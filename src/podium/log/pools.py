@@ -46,7 +46,7 @@ def time_of(when: When) -> int:
         return microseconds(when)
     time = 10 * round(when * NUMBER_US / 10) if abs(when) <= LARGEST else 0
     if number_at(time) != when:
-        raise ParameterError(f"the number {when!r} is beyond {LARGEST:,}, or has more than five decimals")
+        raise ParameterError(f"the number {when!r} exceeds {LARGEST:,} or has more than five decimal places")
     return time
 
 
@@ -347,7 +347,9 @@ def other_arithmetic(pool: Pool) -> str:
         f"it was rated with revision {pool.arithmetic} of the arithmetic, but this version of Podium has {ARITHMETIC}"
     )
     if pool.is_outdated:
-        return f"waits to be rated again: {revisions}; run podium db upgrade (podium serve does the same as it starts)"
+        return (
+            f"waits to be rated again: {revisions}; run podium db upgrade (podium serve does the same when it starts)"
+        )
     return f"belongs to a newer version: {revisions}; update Podium"
 
 

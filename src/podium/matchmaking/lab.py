@@ -173,7 +173,7 @@ def replayed_arrivals(events: Events, replayed: Replayed, policies: Sequence[Pol
     ledger = events.ledger
     starts = started_at(events.results.frame[ledger.row.array])
     if not starts.len() or starts.null_count():
-        raise ParameterError("the results have no column started_at, which is needed for the arrival times")
+        raise ParameterError("the results have no started_at column, which is needed for the arrival times")
     since = starts.cast(pl.Int64).to_numpy() / 1e6
     rating = replayed.before[ledger.entrant.array]
     rows: list[dict[str, Any]] = []

@@ -285,14 +285,16 @@ def plot(
     if out is not None:
         check_path(Path(out))
     if hindsight and kind != "histories":
-        raise ParameterError(f"hindsight: only histories can show it, not {kind}. Leave it out, or draw histories.")
+        raise ParameterError(
+            f"hindsight: only histories can show it, not {kind}. Omit this option, or choose the chart kind histories."
+        )
     if kind in CURVES:
         chart = published_curve(kind, None if system is None else make_system(system))
     elif kind not in FROM_RESULTS:
         kinds = (*FROM_RESULTS, *CURVES)
         raise ParameterError(f"{kind!r} is not a chart (charts: {', '.join(kinds)}){suggestion(kind, kinds)}")
     elif results is None:
-        raise ParameterError(f"{kind}: this chart needs results. Give them after the kind of the chart.")
+        raise ParameterError(f"{kind}: this chart needs results. Specify them after the chart kind.")
     else:
         rated = results if isinstance(results, Rated) else rate(results, system or "elo", period=period)
         chart = draw(kind, rated, pool, players, hindsight=hindsight)

@@ -63,9 +63,8 @@ COLUMNS: tuple[Column, ...] = (
         "mode",
         "text",
         "the name of the pool",
-        "How the heat was raced. stk and stk-rd know time-trial, and xonstat-2015 knows duel; all"
-        " other modes are"
-        " treated alike. All rows of one heat have the same mode.",
+        "How the heat was raced. stk and stk-rd recognise time-trial, and xonstat-2015 recognises duel. All other"
+        " modes are treated alike. All rows of one heat have the same mode.",
         "time-trial",
     ),
     Column(
@@ -73,25 +72,23 @@ COLUMNS: tuple[Column, ...] = (
         "text",
         "the event is one heat",
         "The part of an event that the row belongs to: 1, 2, 3 and so on, or overall for the event's"
-        " final"
-        " result. A player has one row in a heat.",
+        " final result. A player has one row in each heat.",
         "2",
     ),
     Column(
         "team",
         "text",
         "the player competes individually",
-        "The player's team in this heat. Team mates share the team's result and are not compared; in"
-        " some systems"
-        " everyone still plays individually.",
+        "The player's team in this heat. Team mates share the team's result and are not compared. In"
+        " some systems, everyone still plays individually.",
         "red",
     ),
     Column(
         "side",
         "home, away, white or black",
         "no side has the first move",
-        "Who is at home, or has the first move: home or white of one player or team of a heat, away or black of the "
-        "rest. adaptive learns what it is worth; other systems do not read it.",
+        "Who is at home, or has the first move: home or white for one player or team in a heat, away or black for the "
+        "rest. adaptive learns what this is worth; other systems ignore it.",
         "home",
     ),
     Column("player", "text", NO_DEFAULT, "The player that the row belongs to, always written the same way.", "Ana"),
@@ -100,8 +97,7 @@ COLUMNS: tuple[Column, ...] = (
         "number above 0",
         UNKNOWN,
         "The place in the heat: 1 is best, and equal places are a tie. If every finisher of a heat"
-        " has a place,"
-        " it decides who beat whom.",
+        " has a place, the places decide who beat whom.",
         "1",
         unit="places",
     ),
@@ -110,7 +106,7 @@ COLUMNS: tuple[Column, ...] = (
         "number above 0",
         UNKNOWN,
         "The finish time; shorter is better. It decides if neither position nor score does. stk needs it for every"
-        " finisher, and so does stk-rd.",
+        " finisher, as does stk-rd.",
         "61.204",
         unit="seconds",
     ),
@@ -119,8 +115,7 @@ COLUMNS: tuple[Column, ...] = (
         "number",
         UNKNOWN,
         "The player's score; higher is better. It decides if no position does. xonstat-2015 needs it"
-        " for every"
-        " finisher.",
+        " for every finisher.",
         "23",
         unit="the game's own points",
     ),
@@ -142,33 +137,31 @@ COLUMNS: tuple[Column, ...] = (
     ),
     Column(
         "played_s",
-        "number of 0 or more",
+        "number, 0 or more",
         "the whole duration",
         "How long the player took part in the heat. Together with duration_s, it gives the share of"
-        " the heat that"
-        " the player played. This determines how much a player who came late or left early has at stake (xonstat,"
-        " xonstat-2015) or counts in the team (trueskill, openskill). If it is 0 for everyone in a heat, it counts"
-        " as unknown.",
+        " the heat that the player played. This determines how much a player who came late or left early has at stake"
+        " (xonstat, xonstat-2015) or counts in the team (trueskill, openskill). If it is 0 for everyone in a heat, it"
+        " counts as unknown.",
         "540",
         unit="seconds",
     ),
     Column(
-        "duration_s", "number of 0 or more", UNKNOWN, "How long the heat lasted; see played_s.", "600", unit="seconds"
+        "duration_s", "number, 0 or more", UNKNOWN, "How long the heat lasted; see played_s.", "600", unit="seconds"
     ),
     Column(
         "ranked",
         "true or false",
         "true",
-        "Whether the row counts for ratings. A row that is not ranked is left out of its event.",
+        "Whether the row counts towards ratings. A row that is not ranked is left out of its event.",
         "false",
     ),
     Column(
         "handicap",
         "true or false",
         "false",
-        "Whether the player raced with a handicap. Only stk-rd uses it: the raw rating counts 2000"
-        " lower, at a"
-        " quarter of the stake.",
+        "Whether the player raced with a handicap. Only stk-rd uses it: the raw rating counts as 2000"
+        " lower, and a quarter of the points is at stake.",
         "true",
     ),
     Column(
@@ -176,8 +169,7 @@ COLUMNS: tuple[Column, ...] = (
         "number above 0, at most 100",
         "1",
         "How many times each comparison of the event counts: 2 for a final that counts double. An"
-        " event has one"
-        " weight.",
+        " event has one weight.",
         "2",
         unit="times",
     ),
@@ -194,7 +186,7 @@ COLUMNS: tuple[Column, ...] = (
         "url",
         "text",
         "no link",
-        "A page about the event: a video, a thread. It starts with http or https and has up to 2,000"
+        "A page about the event, such as a video or a thread. It starts with http or https and has up to 2,000"
         " characters."
         " An event has one address.",
         "https://example.org/race-17",

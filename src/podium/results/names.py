@@ -46,12 +46,12 @@ REFUSED = rf"""
     | (?P<invisible>[[\p{{Default_Ignorable_Code_Point}}\uFFF9-\uFFFB]--[{FILLERS}]])
 """
 WORDS = {
-    "control": "has a control character",
-    "surrogate": "has half of a surrogate pair",
-    "noncharacter": "has a Unicode noncharacter",
-    "direction": "has a direction control, which is invisible",
-    "joiner": "has a joiner in a place where no script or emoji uses one",
-    "invisible": "has an invisible character",
+    "control": "contains a control character",
+    "surrogate": "contains half of a surrogate pair",
+    "noncharacter": "contains a Unicode noncharacter",
+    "direction": "contains a direction control, which is invisible",
+    "joiner": "contains a joiner in a place where no script or emoji uses one",
+    "invisible": "contains an invisible character",
 }
 UNSEEN = ("C", "Z")  # general categories: controls, direction controls, unassigned; spaces of all kinds
 EMPTY = r"^[\s\p{Z}\p{Default_Ignorable_Code_Point}\u2800]*$"

@@ -284,7 +284,9 @@ def malformed_rows(content: bytes, columns: int, delimiter: str) -> Iterator[Fau
             if cells and len(cells) != columns:
                 yield Fault(row, None, None, uneven(len(cells), columns, delimiter))
     except csv.Error:
-        yield Fault(row + 1, None, None, "has a quotation mark that is not closed at the end of its cell; close it")
+        yield Fault(
+            row + 1, None, None, "contains a quotation mark that is not closed at the end of its cell; close it"
+        )
 
 
 def stray_quotes(content: bytes) -> Iterator[Fault]:
@@ -293,7 +295,7 @@ def stray_quotes(content: bytes) -> Iterator[Fault]:
     row = next((row for row, line in enumerate(lines) if line.count(b'"') % 2), None)
     if row:
         yield Fault(
-            row, None, None, "has a quotation mark in the middle of a cell; double it, and put the cell in quotes"
+            row, None, None, "contains a quotation mark in the middle of a cell; double it, and put the cell in quotes"
         )
 
 

@@ -37,7 +37,7 @@ from podium.results.plain_rows import DELIMITERS, from_csv, read_plainly
 from podium.support.words import counted, table_html
 
 NO_TEXT = (bool, np.bool_, list, tuple, dict, set, frozenset, bytes, bytearray, np.ndarray)
-SURROGATE = "has half of a surrogate pair, which is not text"
+SURROGATE = "contains half of a surrogate pair, which is not text"
 
 
 class Repeating(dict[str, Any]):

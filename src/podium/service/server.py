@@ -229,9 +229,8 @@ def refuse_workers(url: str, count: int) -> None:
     """Reject several workers for an SQLite database, because its file can have only one writer at a time."""
     if sa.make_url(full_url(url)).get_backend_name() == "sqlite":
         raise ParameterError(
-            f"--workers {count} needs PostgreSQL, but the database is SQLite. Its file has one writer at a time, "
-            "and more workers would only wait for each other. Use --db postgresql+psycopg://…, or "
-            "leave out --workers."
+            f"--workers {count} needs PostgreSQL, but the database is SQLite. SQLite allows only one writer at a time, "
+            "so extra workers would only wait for each other. Use --db postgresql+psycopg://…, or leave out --workers."
         )
 
 

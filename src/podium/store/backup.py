@@ -81,7 +81,7 @@ def restore(source: Path, url: str, *, unverified: bool = False) -> Verification
             with write_transaction(store.engine) as connection:
                 connection.execute(sa.delete(running))
         if verification.differences and not unverified:
-            head = f"{source}: does not match its log, so nothing is restored (--unverified restores it anyway)"
+            head = f"{source}: does not match its log, so nothing was restored (--unverified restores it anyway)"
             raise StoreError("\n".join([head, *verification.differences]))
         require_alone(part, target)
     return verification

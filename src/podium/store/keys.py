@@ -113,7 +113,7 @@ def create_key(
     if role not in ROLES:
         raise ParameterError(f"role {role!r} does not exist. Use one of {', '.join(ROLES)}.")
     if not name.isprintable():
-        raise ParameterError("the key's name has characters that cannot be printed")
+        raise ParameterError("the key's name contains characters that cannot be printed")
     if per_second is not None and not 0.0 < per_second < math.inf:
         raise ParameterError(f"{per_second} requests per second is too low. Enter a rate greater than 0.")
     if lifetime is not None and lifetime <= timedelta():
@@ -386,7 +386,7 @@ def create_webhook(engine: sa.Engine, pool_name: str, url: str, *, form: str = "
     """
     refuse_url(url)
     if form not in ("", JSON, *CHATS):
-        raise ParameterError(f"{form!r} is not a format of webhooks. Use one of {', '.join((JSON, *CHATS))}.")
+        raise ParameterError(f"{form!r} is not a webhook format. Use one of {', '.join((JSON, *CHATS))}.")
     secret = SECRET_PREFIX + base64.b64encode(secrets.token_bytes(SECRET_BYTES)).decode()
     with write_transaction(engine) as connection:
         pool = get_pool(connection, pool_name)
@@ -405,7 +405,7 @@ def refuse_url(url: str) -> None:
     except ValueError:  # so is what no look-up of a name can encode
         is_fit = False
     if not is_fit or not url.isascii() or not url.isprintable() or " " in url:
-        raise ParameterError(f"{url!r} is not a URL of HTTP. Write it like https://example.org/podium")
+        raise ParameterError(f"{url!r} is not an HTTP URL. Write it like https://example.org/podium")
     if "@" in parts.netloc:
         raise ParameterError("The URL has a user or password. Remove it: the signature identifies the sender.")
 

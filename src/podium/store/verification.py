@@ -97,7 +97,7 @@ def witness_differences(pool: PoolView, replayed: Snapshot) -> Iterator[str]:
         if stored.get(part) != expected.get(part):
             first = part * PART_ROWS
             yield (
-                f"a replay gives different changes than the stored ones, among rows {first:,} to"
+                f"a replay gives different changes from the stored ones, among rows {first:,} to"
                 f" {first + PART_ROWS - 1:,}"
             )
 

@@ -47,7 +47,7 @@ class Elo(System):
     conserves: ClassVar[bool] = True
 
     k: float = parameter(24.0, "points at stake", unit="points", low=0.0, high=1e6)
-    scale: float = parameter(400.0, "rating gap that means odds of 10 to 1", unit="points", low=1e-3, high=1e9)
+    scale: float = parameter(400.0, "rating gap at which the odds are 10 to 1", unit="points", low=1e-3, high=1e9)
     initial: float = parameter(1500.0, "a newcomer's rating", unit="points")
     pairs: str = parameter("mean", "how the opponents of a race are combined", choices=("mean", "sum"))
     k_new: float | None = parameter(None, "k of players with fewer events than `new`", unit="points", low=0.0, high=1e6)

@@ -107,7 +107,7 @@ class EloMmr(System):
     deviation: float = parameter(350.0, "a newcomer's deviation", unit="points", low=1e-3, high=1e6)
     limit: float = parameter(80.0, "deviation that is reached after many events", unit="points", low=1e-3, high=1e6)
     weight_limit: float = parameter(
-        0.2, "weight of an event against the past, once there is a past", low=1e-6, high=1e3
+        0.2, "weight of a new event relative to earlier events, once there are any", low=1e-6, high=1e3
     )
     drift: float = parameter(
         0.0, "variance added by an idle day", unit="points^2", low=0.0, high=1e9, search=(0.0, 100.0)
@@ -116,7 +116,9 @@ class EloMmr(System):
         1.0, "how fast performances merge into the normal factor as skill drifts", low=0.0, high=1e3
     )
     split_ties: bool = parameter(False, "a tie is half a win and half a loss, not one of each")
-    history: int = parameter(SLOTS, "latest performances that are kept separately", unit="events", low=1, high=SLOTS)
+    history: int = parameter(
+        SLOTS, "number of latest performances that are kept separately", unit="events", low=1, high=SLOTS
+    )
     conservative: float = conservatism()
 
     @property

@@ -81,7 +81,7 @@ class Stk(System):
     conserves: ClassVar[bool] = True
 
     initial: float = parameter(2000.0, "a newcomer's rating", unit="points")
-    scale: float = parameter(2000.0, "rating gap that means odds of 10 to 1 [3]", unit="points", low=1e-3, high=1e9)
+    scale: float = parameter(2000.0, "rating gap at which the odds are 10 to 1 [3]", unit="points", low=1e-3, high=1e9)
     points_per_second: float = parameter(0.125, "importance of a long race [5]", unit="points/s", low=0.0, high=1e6)
     max_time_s: float = parameter(
         500.0, "longest time that counts, also used for a quitter [5]", unit="s", low=1e-3, high=1e9

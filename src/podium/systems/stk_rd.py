@@ -133,7 +133,7 @@ class StkRd(System):
     initial: float = parameter(4000.0, "a newcomer's raw rating", unit="points")
     deviation: float = parameter(1000.0, "a newcomer's deviation", unit="points", low=1e-3, high=1e6)
     scale: float = parameter(
-        2000.0, "rating gap that means odds of 10 to 1 over 120 s", unit="points", low=1e-3, high=1e9
+        2000.0, "rating gap at which the odds are 10 to 1 over 120 s", unit="points", low=1e-3, high=1e9
     )
     points_per_second: float = parameter(0.25, "importance of a second", unit="points/s", low=0.0, high=1e6)
     max_time_s: float = parameter(360.0, "longest time that counts", unit="s", low=1e-3, high=1e9)

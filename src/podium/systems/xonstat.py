@@ -57,7 +57,7 @@ class Xonstat(System):
     )
 
     initial: float = parameter(100.0, "a newcomer's rating", unit="points")
-    scale: float = parameter(400.0, "rating gap that means odds of 10 to 1", unit="points", low=1e-3, high=1e9)
+    scale: float = parameter(400.0, "rating gap at which the odds are 10 to 1", unit="points", low=1e-3, high=1e9)
     k_newcomer: float = parameter(200.0, "K for the first game", unit="points", low=0.0, high=1e6)
     k_settled: float = parameter(40.0, "K once established", unit="points", low=0.0, high=1e6)
     k_events: int = parameter(32, "games until K is established", unit="events", low=1, high=10000)

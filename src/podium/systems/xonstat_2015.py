@@ -84,7 +84,7 @@ class Xonstat2015(System):
     )
 
     initial: float = parameter(100.0, "a newcomer's rating", unit="points")
-    scale: float = parameter(400.0, "rating gap that means odds of 10 to 1", unit="points", low=1e-3, high=1e9)
+    scale: float = parameter(400.0, "rating gap at which the odds are 10 to 1", unit="points", low=1e-3, high=1e9)
     k: float = parameter(200.0, "points at stake in the first game", unit="points", low=0.0, high=1e6)
     k_settled: float = parameter(0.2, "factor of K once established", low=0.0, high=1.0)
     k_events: int = parameter(32, "games until K is established", unit="events", low=1, high=10000)

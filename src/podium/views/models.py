@@ -307,7 +307,7 @@ class ResultRow:
     status: str | None = described("How the heat ended.", default=None, enum=STATUSES)
     played_s: float | None = described("Number of seconds for which the player took part.", default=None)
     duration_s: float | None = described("Duration of the heat in seconds.", default=None)
-    ranked: bool | None = described("True if the event counts for ratings.", default=None)
+    ranked: bool | None = described("True if the event counts towards ratings.", default=None)
     handicap: bool | None = described("True if the player had a handicap.", default=None)
     side: str | None = described("`home` for the side at home, or `white` for the side that moves first.", default=None)
     shared: dict[str, str] | None = described("Equipment that the player used, by kind.", default=None)

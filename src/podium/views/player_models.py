@@ -138,7 +138,7 @@ class Mover:
     player: str = described("The player's current name.")
     events: int = described("Number of rated events in which the player took part during this period.")
     change: float = described("The sum of the changes, in points.")
-    shown: float = described("The sum as displayed: the sum of the displayed changes.")
+    shown: float = described("The sum of the changes as they are displayed.")
 
 
 @answer
@@ -180,7 +180,7 @@ class Equipment(LastPlayed):
     last_played_at: datetime | None = described(LAST_PLAYED)
 
 
-SHOWN_SUM = "The sum as displayed: the sum of the displayed changes."
+SHOWN_SUM = "The sum of the changes as they are displayed."
 
 
 @answer
@@ -211,7 +211,7 @@ class Peak(Started):
 
 @answer
 class Streaks:
-    """Consecutive rated events."""
+    """Streaks of consecutive rated events."""
 
     wins: int = described("The longest winning streak.")
     current_wins: int = described("The winning streak that ends with the most recent event.")

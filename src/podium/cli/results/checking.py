@@ -82,7 +82,7 @@ def report(results: "Results") -> None:
     if shared:
         kinds = "/".join(name.removeprefix(SHARED) for name in shared if name != "side")
         how = f" (equipment with --set shared={kinds})" if kinds else ""
-        typer.echo(f"{results.source}: only the system adaptive uses {', '.join(shared)}{how}")
+        typer.echo(f"{results.source}: only the adaptive system uses {', '.join(shared)}{how}")
     notice = tie_notice(frame)
     if notice is not None:
         typer.echo(f"{results.source}: {notice}")
@@ -101,7 +101,7 @@ INDENT = 12  # room for the longest name and two blanks
 def columns(
     name: str | None = Argument(
         None,
-        help="A column whose unit, default and example to show.",
+        help="Show the unit, default and example of this column.",
         autocompletion=one_of(*(column.name for column in COLUMNS)),
     ),
 ) -> None:

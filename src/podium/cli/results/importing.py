@@ -71,16 +71,18 @@ def import_results(
     skip_bad: bool = Option(False, "--skip-bad", help="Leave out events that break the format's rules."),
     timezone: str = Option("UTC", metavar="ZONE", help="Time zone of local times, such as Europe/Berlin."),
     player: str = Option(
-        PLAYER, metavar="NAME", help="How to identify players: id, name or fide. csv: the column of players."
+        PLAYER,
+        metavar="NAME",
+        help="How to identify players: id, name or fide. csv: the column that names the players.",
     ),
     names: Path | None = Option(None, help="Write the players' names by ID here, if the format has both."),
-    forfeits: Forfeits = Option(Forfeits.keep, help="Keep players who left as quit, or drop them."),
+    forfeits: Forfeits = Option(Forfeits.keep, help="Keep players who left early, with the status quit, or drop them."),
     map_file: Path | None = Option(None, "--map", metavar="TOML", help="csv: a map that says what the columns mean."),
     dry_run: bool = Option(False, "--dry-run", help="Show counts and the first rows, without writing anything."),
     guess: bool = Option(False, "--guess", help="csv: show the map and the first rows, without writing anything."),
     save: Path | None = Option(None, "--save", metavar="TOML", help="csv: write the map of the table here."),
     settings: list[str] | None = Option(
-        None, "--set", metavar="KEY=VALUE", help="csv: set a key of the map. May repeat."
+        None, "--set", metavar="KEY=VALUE", help="csv: set a key of the map. Can be repeated."
     ),
     no_input: bool = Option(False, "--no-input", help="csv: reject unclear tables instead of asking."),
     started_at: str | None = STARTED_AT,

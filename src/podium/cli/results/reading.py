@@ -161,7 +161,7 @@ SHAPES_AND_FORMATS = Option(
     "--format",
     "-f",
     metavar="FORMAT",
-    help=f"Output: {', '.join(SHAPES)}. Or the format of FILE: {NAMES}. May repeat.",
+    help=f"Output: {', '.join(SHAPES)}. Or the format of FILE: {NAMES}. Can be repeated.",
     autocompletion=one_of(*SHAPES, *FORMATS),
 )
 FILE_FORMAT = Option(

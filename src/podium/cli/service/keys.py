@@ -15,7 +15,7 @@ from podium.cli.terminal.show import Format
 if TYPE_CHECKING:
     from podium.store import Store
 
-key = App(help="Create, list, rotate and revoke keys to the service.")
+key = App(help="Create, list, rotate and revoke keys for the service.")
 
 
 @key.command(
@@ -26,13 +26,13 @@ key = App(help="Create, list, rotate and revoke keys to the service.")
 def create(
     name: str = Argument(help="Owner of the key."),
     role: str = Option("write", help="Role: read, write or admin."),
-    pool: str | None = Option(None, help="The only pool that it gives access to [default: all]."),
+    pool: str | None = Option(None, help="The only pool that the key gives access to [default: all]."),
     rate: float | None = Option(None, metavar="NUMBER", help="Requests allowed per second [default: no limit]."),
-    days: float | None = Option(None, min=0.0, max=36_525.0, help="Days until it expires [default: never]."),
+    days: float | None = Option(None, min=0.0, max=36_525.0, help="Days until the key expires [default: never]."),
     backdating_limit: str | None = Option(
         None,
         metavar="TIME",
-        help="Maximum age of events that it can change, such as 30d, 12h or 90m [default: no limit].",
+        help="Maximum age of events that the key can change, such as 30d, 12h or 90m [default: no limit].",
     ),
     store: "Store" = STORE,
 ) -> None:

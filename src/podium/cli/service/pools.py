@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from podium.store.writing.fixtures import Fixture
 
 pool = App(help="Create, list, close and move pools.")
-reason = App(help="Delete the reasons of corrections.")
+reason = App(help="Delete the reasons given for corrections.")
 NAME = Argument(help="Name of the pool.")
 
 
@@ -61,7 +61,7 @@ def create_pool(
     name: str = NAME,
     system: "System" = SYSTEM,
     order: OrderWord | None = Option(
-        None, help="Order events by dates, or by numbers if they have no dates [default: as in the first event]."
+        None, help="Order events by date, or by number if they have no dates [default: as in the first event]."
     ),
     changes: "DescriptionChanges" = DESCRIPTION,
     store: "Store" = CREATED_STORE,
@@ -126,7 +126,7 @@ def configure_pool(
 @pool.command(
     "order",
     "podium pool order karts dated --started-at 2026-01-31 --every 1w --dry-run",
-    short_help="Order the events of a pool by dates or by numbers.",
+    short_help="Order the events of a pool by date or by number.",
 )
 def set_order(
     name: str = NAME,
@@ -136,7 +136,9 @@ def set_order(
         metavar="DATE",
         help="The date of the first event [default: the date each event had before, or else the date it was received].",
     ),
-    every: str = Option("", metavar="SPAN", help="With --started-at, the time between consecutive events: 7d or 1mo."),
+    every: str = Option(
+        "", metavar="SPAN", help="With --started-at, the time between consecutive events, such as 7d or 1mo."
+    ),
     change: Rerating = RERATING,
 ) -> None:
     """Order the events of a pool by date or by number, if it has fewer than 50."""
@@ -146,7 +148,7 @@ def set_order(
     if every and not started_at:
         raise ParameterError("--every needs the date of the first event. Add, for example, --started-at 2026-01-31")
     start = None if started_at is None else instant(started_at, whole_day=False)
-    done, planned = f"pool {name} has the order {order.value}", f"pool {name} would have the order {order.value}"
+    done, planned = f"pool {name} now has the order {order.value}", f"pool {name} would have the order {order.value}"
     change.make(name, ordering.set_order(order.value, start, every), done, planned)
 
 
@@ -199,7 +201,7 @@ def delete_pool(
     """Delete a closed pool permanently, with its log, everything calculated from it, and the keys only for it."""
     repeated = typer.prompt(f"Type {name} again to delete it permanently") if yes is None else yes
     if repeated != name:
-        raise ParameterError(f"pool {name} is not deleted: {repeated!r} is not its name")
+        raise ParameterError(f"pool {name} was not deleted: {repeated!r} is not its name")
     store.delete_pool(name)
     typer.echo(f"pool {name} is deleted")
 
@@ -284,7 +286,7 @@ def fixture_as_given(
         None,
         "--entrants",
         metavar="A,B,...",
-        help="All entrants. Put quotes around a name that contains a comma. May repeat.",
+        help="All entrants. Put quotes around a name that contains a comma. Can be repeated.",
     ),
 ) -> dict[str, Any]:
     from podium.ledger.forecast import names_in
@@ -314,7 +316,7 @@ def plan(
 ) -> None:
     """Plan a race. Without entrants, it is open to everyone."""
     if given["starts_at"] is None:
-        raise ParameterError("the start is missing. Add, for example, --starts 2026-06-08T19:00Z.")
+        raise ParameterError("the start time is missing. Add, for example, --starts 2026-06-08T19:00Z.")
     print_fixture(store.plan_fixture(pool, fixture_id, **given, actor=actor))
 
 

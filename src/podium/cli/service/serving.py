@@ -43,14 +43,14 @@ def serve(
         None,
         "--trusted-proxy",
         metavar="ADDRESS",
-        help="Address or network of a proxy whose X-Forwarded-For header to trust. May repeat.",
+        help="Trust the X-Forwarded-For header of the proxy at this address or in this network. Can be repeated.",
     ),
     log_requests: bool = Option(True, help="Log each request as a line of JSON."),
     private_webhooks: bool = Option(False, "--private-webhooks", help="Also send webhooks to private addresses."),
     address: str = Option(
         "",
         metavar="URL",
-        help="Address at which browsers reach the service, such as https://ratings.example.org. Messages to chats link"
+        help="Address at which browsers reach the service, such as https://ratings.example.org. Chat messages link"
         " to it.",
     ),
     workers: int = Option(1, min=1, max=64, help="Number of processes. More than one requires PostgreSQL."),
@@ -163,7 +163,7 @@ def create_first_key(store: "Store", key_file: Path) -> None:
     try:
         descriptor = os.open(key_file, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
     except FileExistsError:
-        raise PodiumError(f"{key_file} already exists. Name a new file for the first admin key.") from None
+        raise PodiumError(f"{key_file} already exists. Choose a new file for the first admin key.") from None
     except OSError as error:
         raise PodiumError(f"{key_file}: the first admin key cannot be written ({error.strerror})") from None
     with os.fdopen(descriptor, "w", encoding="ascii") as file:
@@ -229,7 +229,7 @@ def copy_before_upgrade(url: str) -> None:
     if not due:
         return
     if source is None:
-        typer.echo("a PostgreSQL database is not copied. Keep a pg_dump from before the upgrade")
+        typer.echo("Podium does not copy PostgreSQL databases. Keep a pg_dump from before the upgrade")
         return
     size, free = source.stat().st_size, shutil.disk_usage(source.parent).free
     if free < ROOM_RATIO * size:

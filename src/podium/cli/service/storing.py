@@ -174,7 +174,7 @@ class SheetFlags:
     sheet: str | None = Option(
         None, metavar="NAME", help="Name to store FILE under in the pool [default: the file name]."
     )
-    prefix: str = Option("", metavar="TEXT", help="Prefix for its event IDs, such as 2027/.")
+    prefix: str = Option("", metavar="TEXT", help="Prefix for the event IDs in FILE, such as 2027/.")
 
     @property
     def answer(self) -> str:
@@ -359,7 +359,7 @@ def names_by_id(path: Path) -> dict[str, str]:
     """Return the names in a file from `podium import --names`."""
     table = read_table(path)
     if not {"player", "name"} <= set(table.columns):
-        raise ParameterError(f"{path}: needs the columns player and name. Write it with podium import --names.")
+        raise ParameterError(f"{path}: needs the player and name columns. Write it with podium import --names.")
     rows = table.select("player", "name").drop_nulls().iter_rows()
     return {str(player): str(name) for player, name in rows}
 

@@ -57,7 +57,7 @@ SETTINGS = Option(
     None,
     "--set",
     metavar="NAME=VALUE",
-    help="Set a parameter; if it can be switched off, the value none does so. May repeat.",
+    help="Set a parameter. To switch off a parameter that allows it, set it to none. Can be repeated.",
 )
 SYSTEM_FILE = Option(None, "--system-file", metavar="TOML", help="File with the system's name and parameters.")
 PERIOD = Option(
@@ -97,7 +97,9 @@ FORM = Option(Format.table, "--format", "-f", help="Output format.")
 STARTED_AT = Option(
     None, metavar="DATE", help="Date of the events if they have none. With --every, the date of the first."
 )
-EVERY = Option(None, metavar="SPAN", help="With --started-at, the time between consecutive events: 7d, 2w, 1mo or 1y.")
+EVERY = Option(
+    None, metavar="SPAN", help="With --started-at, the time between consecutive events, such as 7d, 2w, 1mo or 1y."
+)
 
 
 def dated(rows: Any, started_at: str | None, every: str | None) -> tuple[Any, str]:
@@ -157,7 +159,9 @@ def write_table(frame: "pl.DataFrame", path: Path, metadata: dict[str, str] | No
                 as_text(frame).write_json(part)
             case ".xlsx":
                 if frame.height > MAX_SHEET_ROWS:
-                    raise OutputError(f"{path}: a sheet holds {MAX_SHEET_ROWS:,} rows. Write .csv or .parquet instead.")
+                    raise OutputError(
+                        f"{path}: a sheet holds at most {MAX_SHEET_ROWS:,} rows. Write .csv or .parquet instead."
+                    )
                 content = io.BytesIO()
                 as_text(frame).write_excel(content, autofilter=False)
                 part.write_bytes(content.getvalue())

@@ -295,7 +295,7 @@ SHAPE = re.compile(r"([1-9][0-9]{0,3})(d|w|mo)")
 def check_period(period: str) -> str:
     if period != EVENT and SHAPE.fullmatch(str(period)) is None:
         raise ParameterError(
-            f'period {period!r} is not a time span. Use "event", or a number and d, w or mo, for example 2w.'
+            f'period {period!r} is not a time span. Use "event", or a number followed by d, w or mo, such as 2w.'
         )
     return period
 
@@ -305,7 +305,9 @@ def period_numbers(frame: pl.DataFrame, period: str) -> npt.NDArray[np.int64] | 
     if check_period(period) == EVENT:
         return None
     if "started_at" not in frame.columns:
-        raise ParameterError(f"A rating period of {period} needs the column started_at, which the results do not have.")
+        raise ParameterError(
+            f"A rating period of {period} requires the started_at column, which the results do not have."
+        )
     return numbers_at(frame["started_at"], period)
 
 

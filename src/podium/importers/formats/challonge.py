@@ -18,7 +18,7 @@ def read(files: Sequence[Source], collector: Collector) -> None:
     for document in records(files, collector.refuse):
         tournament = document["tournament"]
         if not tournament.is_object:
-            refuse_file(document.file, f"has no tournament of Challonge's API v1 at {document.place}")
+            refuse_file(document.file, f"has no Challonge API v1 tournament at {document.place}")
         for name in ("participants", "matches"):
             if not tournament[name].is_list:
                 refuse_file(document.file, f"has no list {name}. Fetch it with include_{name}=1.")

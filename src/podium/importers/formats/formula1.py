@@ -132,7 +132,7 @@ def read_tables(tables: Mapping[str, Source], form: Form, sessions: Mapping[str,
 def read_f1db_document(source: Source, races: "Races") -> None:
     found = whole_document(source)["races"]
     if not found.is_list:
-        refuse_file(source.name, "is not a file of f1db, because it has no list races")
+        refuse_file(source.name, "is not an f1db file, because it has no races list")
     for race in found:
         if not isinstance(race["id"].value, int | str):
             event = Event(race.file, race.place)
@@ -168,7 +168,7 @@ def rows_of(source: Source, needed: Sequence[str]) -> Iterable[tuple[Node, str]]
         return csv_rows(source, needed)
     table = whole_document(source)
     if not table.is_list:
-        refuse_file(source.name, "is not a table of f1db, because it is not a list")
+        refuse_file(source.name, "is not an f1db table, because it is not a list")
     return ((row, "" if row.is_object else "is not an object") for row in table)
 
 
@@ -188,7 +188,7 @@ def read_ergast(files: Sequence[Source], collector: Collector) -> None:
         for root in documents(source, collector.refuse):
             found = root["MRData.RaceTable.Races"]
             if not found.is_list:
-                refuse_file(source.name, f"is not a response of Ergast's API. It has no list {found.place}")
+                refuse_file(source.name, f"is not an Ergast API response. It has no list {found.place}")
             for race in found:
                 read_answer(race, races)
     races.close()

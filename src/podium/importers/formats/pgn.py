@@ -170,7 +170,7 @@ def read_tag(game: Game, number: int, line: str) -> None:
     if tag is None:
         game.event.refuse(line.strip(), 'is not a tag. Write it like [White "ana"].', place=f"line {number}")
     elif tag[1] in game.tags:
-        game.event.refuse(line.strip(), f"is a second tag {tag[1]} of one game", place=f"line {number}")
+        game.event.refuse(line.strip(), f"is a second {tag[1]} tag in the same game", place=f"line {number}")
     else:
         game.tags[tag[1]] = ESCAPED.sub(r"\1", tag[2]), f"line {number}"
 
@@ -227,7 +227,7 @@ def check(game: Game) -> None:
     event = game.event
     for name in REQUIRED:
         if name not in game.tags:
-            event.refuse(None, f"the game has no tag {name}")
+            event.refuse(None, f"the game has no {name} tag")
     for what, line in (("comment", game.comment), ("variation", next(iter(game.variations), 0))):
         if line:
             event.refuse(None, f"a {what} that begins on this line is never closed", place=f"line {line}")

@@ -32,7 +32,7 @@ def read(files: Sequence[Source], collector: Collector) -> None:
     for root in records(files, collector.refuse):
         for race in root["races"] if root["races"].is_list else [root]:
             if not race.is_object or not {"name", "status", "entrants"} & set(race.value):
-                refuse_file(race.file, f"has no race of racetime.gg at {race.place}")
+                refuse_file(race.file, f"has no racetime.gg race at {race.place}")
             take(race, collector)
 
 

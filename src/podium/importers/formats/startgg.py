@@ -17,7 +17,7 @@ DISQUALIFIED_SCORE = -1
 def read(files: Sequence[Source], collector: Collector) -> None:
     for answer in records(files, collector.refuse):
         if not answer.is_object or not {"data", "success", "errors"} & set(answer.value):
-            refuse_file(answer.file, f"has no response of start.gg at {answer.place}")
+            refuse_file(answer.file, f"has no start.gg response at {answer.place}")
         event, sets = answer["data.event"], answer["data.event.sets.nodes"]
         refused = Event(answer.file, answer.place)
         if answer["success"].value is False or answer["errors"].value:

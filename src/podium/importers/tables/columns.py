@@ -206,7 +206,7 @@ def take_sum(sheet: Sheet, name: str, headings: list[str], columns: Columns) -> 
     before, after = (sheet.cells(heading).cast(pl.Float64, strict=False).sum() for heading in (own, whole))
     if name == "score" and "score" not in sheet.named and before > after:
         choices = Choice("more", "columns.score", whole), Choice("less", "columns.position", whole)
-        sheet.ask(f"is {own} minus {more}. Is more of it better, or less?", choices, whole)
+        sheet.ask(f"is {own} minus {more}. Is a higher value better, or a lower one?", choices, whole)
     return [whole], columns._replace(
         asides={**columns.asides, own: f"without {more}"},
         used=columns.used | {more},

@@ -263,7 +263,7 @@ def ask_which_is_better(sheet: Sheet, columns: Columns, score: str) -> None:
     steps = steps_of(sheet, score, columns)
     if sheet.under(heads.LESS) or steps.len() < LEAST_STEPS or not (steps <= 0).all():
         aside = [Choice("neither: the time decides", "source.aside", score)] * ("time_s" in columns.chosen)
-        text = "is a number. Is more of it better, or less?"
+        text = "is a number. Is a higher value better, or a lower one?"
         sheet.ask(text, (*comparisons(sheet, score), *aside), score)
 
 

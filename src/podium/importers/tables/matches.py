@@ -296,7 +296,7 @@ def ask_who_retired(sheet: Sheet, result: str, words: Iterable[str]) -> None:
     if found:
         choice = Choice("ignore these matches", "source.null", toml_value(["", *found]))
         shown = " and ".join(map(repr, found[:MAX_SHOWN]))
-        text = f"has {shown}, which does not say who won. Add a column Winner, or ignore these matches"
+        text = f"has {shown}, which does not say who won. Add a Winner column, or ignore these matches"
         sheet.ask(text, (choice,), result)
 
 

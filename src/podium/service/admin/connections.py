@@ -130,7 +130,7 @@ def webhooks_page(admission: Admission, _form: Form) -> FormsPage:
                 name="format",
                 label="Format",
                 choices=(
-                    ("", "automatic, judged by the address"),
+                    ("", "automatic, based on the address"),
                     ("discord", "messages to Discord"),
                     ("slack", "messages to Slack"),
                     ("matrix", "messages to Matrix (hookshot)"),

@@ -172,7 +172,9 @@ def settings_page(admission: Admission, _form: Form) -> FormsPage:
     )
     note = "Its log, chain and names as lines of JSON."
     file = Item(name=f"{pool.name}.jsonl", address=f"{base}/export", note=note)
-    export = Section(heading="Export", notes=("Everything, for a backup or another Podium.",), items=(file,))
+    export = Section(
+        heading="Export", notes=("Everything, for a backup, or for another Podium service.",), items=(file,)
+    )
     if not pool.closed:
         notes = ("A closed pool can be read but not changed until it is reopened. Only closed pools can be deleted.",)
         ends = [Section(heading="Close", action=f"{base}/close", button="Close pool", notes=notes)]

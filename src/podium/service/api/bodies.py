@@ -55,8 +55,8 @@ def validate(value: Any, model: type[Body]) -> Body:
 def unknown_field(name: str) -> str:
     if name == "sequence":
         return (
-            "is only for files if events have dates. Events with the same start are rated in the order in which they"
-            " were sent"
+            "can be used only in files if events have dates. Events with the same start are rated in the order in which"
+            " they were sent"
         )
     meaning = column_meant_by(name)
     return f"is not a field of this body{f'; did you mean {meaning}?' if meaning not in (None, name) else ''}"
@@ -412,7 +412,9 @@ class Tickets(Strict):
     scale: Annotated[
         float | None,
         Field(
-            gt=0.0, le=1e9, description="Rating gap that means odds of 10 to 1. Default: the gap of the pool's system."
+            gt=0.0,
+            le=1e9,
+            description="Rating gap at which the odds are 10 to 1. Default: the gap of the pool's system.",
         ),
     ] = None
 

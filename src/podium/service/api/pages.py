@@ -58,7 +58,7 @@ def search(
 
 @router.get("/{pool}/events")
 def events(pool: PoolName, store: CurrentStore, top: Rows = 50, cursor: Cursor = None) -> player_models.EventListPage:
-    """Return a page of events with headlines, newest first."""
+    """Return a page of events, newest first, each with a headline."""
     return store.event_list(pool, before=cursor, top=top)
 
 
@@ -147,6 +147,6 @@ def fair_expectation(pool: PoolName, event_id: EventId, player: PlayerName, stor
 def facts(pool: PoolName, store: CurrentStore) -> PoolFacts:
     """Return expected scores by rating lead, how much a duel changes ratings, and how reliable predictions are.
 
-    Calculated nightly.
+    These facts are calculated once a night.
     """
     return store.pool_facts(pool)

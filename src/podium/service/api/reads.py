@@ -157,7 +157,9 @@ def player(
     pool: PoolName,
     player: PlayerName,
     store: CurrentStore,
-    most: Annotated[int, Query(ge=1, le=100_000, description="Maximum number of changes, newest first.")] = 1000,
+    most: Annotated[
+        int, Query(ge=1, le=100_000, description="Maximum number of changes to return, newest first.")
+    ] = 1000,
 ) -> models.PlayerDetails:
     """Return a player's rank and history, newest first."""
     return store.player(pool, player, most)
@@ -224,7 +226,7 @@ def predict(
     """
     count = len(body.entrants) + sum(map(len, body.sides))
     if count > MAX_PREDICTED:
-        raise ParameterError(f"there are {count:,} players. A field may have up to {MAX_PREDICTED}.")
+        raise ParameterError(f"there are {count:,} players. A request may have up to {MAX_PREDICTED}.")
     field = body.model_dump(exclude_none=True)
     chances = store.predict(pool, field["entrants"], sides=field["sides"], top=body.top)
     return json_response(models.FieldChances, models.field_chances(chances))

@@ -97,7 +97,7 @@ async def submit_signed(
     body = await read_bytes(request, MAX_BODY_BYTES)
     fingerprint = await run_in(threads.verifying, verify_signature, body, request.url.query, signature)
     if fingerprint is None:
-        message = "the signature is missing or not verified. Put a key at the end of the address."
+        message = "the signature is missing or could not be verified. Put a key at the end of the address."
         raise await guard.refusal(request, 401, message)
     return await store_report(request, store, intake, metrics, body, fingerprint)
 
@@ -184,7 +184,7 @@ def read_report(
     if pool not in {pool.name for pool in store.pools()}:
         raise ParameterError(f"there is no pool {pool!r} for this type of game. Create it, or correct the type.")
     if key is not None and not key.may("write", pool):
-        raise AccessError(403, f"this needs a key with the role write for pool {pool}")
+        raise AccessError(403, f"this requires a key with the write role for pool {pool}")
     collector = Collector(Options())
     xonstat.take(report, collector, sender, received_us)
     imported = collector.imported()

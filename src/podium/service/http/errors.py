@@ -115,8 +115,8 @@ DESCRIPTIONS = {
     422: "The request is invalid. The response names the field.",
     429: "The key's rate limit is exceeded, or too many requests from this address were rejected.",
     500: "The service failed. The reason is in the service's log.",
-    503: "The database is busy, full or unavailable, or too many results are waiting. Send it again after"
-    " `Retry-After`.",
+    503: "The database is busy, full or unavailable, or too many results are waiting. Send the request again"
+    " after the number of seconds in `Retry-After`.",
 }
 RETRY_AFTER_S = 1  # for temporary errors
 READ_ERRORS = (401, 403, 404, 422, 429, 500, 503)

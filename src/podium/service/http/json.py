@@ -138,9 +138,11 @@ def check_value(value: Any, field: str, depth: int) -> None:
 def check_text(text: str, field: str) -> None:
     match = NOT_TEXT.search(text)
     if match is not None:
-        raise RefusedError(field, "has a NUL character" if match[0] == "\x00" else "has half of a surrogate pair")
+        raise RefusedError(
+            field, "contains a NUL character" if match[0] == "\x00" else "contains half of a surrogate pair"
+        )
     if may_have_noncharacter(text.encode()) and NONCHARACTER.search(text):
-        raise RefusedError(field, "has a Unicode noncharacter. Leave it out")
+        raise RefusedError(field, "contains a Unicode noncharacter. Leave it out")
 
 
 def may_have_noncharacter(text: bytes) -> bool:

@@ -267,7 +267,7 @@ def pool_in_path(request: Request) -> str | None:
 def lacking(role: str, pool: str | None) -> str:
     """Return a sentence saying that a key lacks a role in a pool. None stands for all pools."""
     pools = f"pool {pool}" if pool else "all pools"
-    return f"this needs a key with the role {role} for {pools}"
+    return f"this requires a key with the {role} role for {pools}"
 
 
 KEY_SCHEME: dict[str, list[str]] = {"key": []}  # as in the OpenAPI document

@@ -45,7 +45,7 @@ async def read_bytes(request: Request, max_bytes: int) -> bytes:
     async for chunk in request.stream():
         body += chunk
         if len(body) > max_bytes:
-            raise TooLargeError(f"the body is larger than {max_bytes:,} bytes. Send less at once.")
+            raise TooLargeError(f"the body is larger than {max_bytes:,} bytes. Send it in smaller parts.")
     return bytes(body)
 
 

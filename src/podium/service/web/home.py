@@ -108,7 +108,7 @@ def home_page(cards: Iterable[PoolCard]) -> Page:
     return Page(
         "home.html",
         title="A reason for every point",
-        description="Live ratings for races and games: see which heats and opponents made each change.",
+        description="Live ratings for races and games: see which heats and opponents are behind each change.",
         surprise=explained_surprise(newest_first),
         cards=tuple(newest_first[:MAX_CARDS]),
         other_pools=tuple(card.pool for card in newest_first[MAX_CARDS : MAX_CARDS + MAX_OTHER_POOLS]),

@@ -72,7 +72,7 @@ class WeightPoint:
 
 @answer
 class PoolFacts:
-    """Facts from a pool's whole history, as of a day."""
+    """Facts from a pool's whole history, as of a given day."""
 
     day: date = described("Day of the calculation.")
     events: int = described("Number of rated events covered: all, or the latest ones in a large pool.")

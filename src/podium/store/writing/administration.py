@@ -127,7 +127,7 @@ def refuse_nameless(system: System) -> None:
         registered = ()  # nothing is an instance of
     if TEAM in system.kinds:
         raise ParameterError(
-            f"{system.name}: shared=team works only for files. For a pool, use the column shared:club and shared=club."
+            f"{system.name}: shared=team works only for files. In a pool, use a shared:club column and shared=club."
         )
     own = {field.name: getattr(system, field.name) for field in fields(system)}
     if not (isinstance(system, registered) and type(registered(**own)) is type(system)):
@@ -261,7 +261,7 @@ def register(
     teams = [None if row.get("team") is None else admit(str(row["team"]), "team") for row in rows]
     match_id = public_id(pool, admit(match_id, "a match's id"))
     if not names or len(set(names)) < len(names):
-        raise ParameterError("entrants: a match needs at least one, and each of them only once")
+        raise ParameterError("entrants: a match needs at least one, and each may appear only once")
     if not 0.0 < held_s <= MAX_HOLD_S:
         raise ParameterError(
             f"a match can wait for its result for more than 0 and up to {MAX_HOLD_S:.0f} seconds, not {held_s}"

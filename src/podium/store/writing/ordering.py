@@ -72,7 +72,7 @@ def events_to_order(pool: PoolReader, order: Order) -> list[Event]:
     """
     if order != (pool.order or DATED) and pool.snapshot.events.seasons:
         raise StoreError(
-            f"pool {pool.name!r} has a season, so its order cannot change. Send its events to a new pool of the "
+            f"pool {pool.name!r} has a season, so its order cannot change. Send its events to a new pool with the "
             f"order {order}"
         )
     events = pool.snapshot.events

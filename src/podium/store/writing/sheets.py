@@ -91,7 +91,7 @@ class MissingResultsError(SheetError):
 
     def __init__(self, sheet: Sheet, missing: Sequence["Stored"]) -> None:
         ids = ", ".join(event.event.event_id for event in missing[:MAX_SHOWN])
-        lost = f"{counted(len(missing), 'result')} that it brought before ({ids})"
+        lost = f"{counted(len(missing), 'result')} that it contained before ({ids})"
         self.question = (
             f"{sheet.name} does not contain {lost}. Is it a corrected version of the old sheet, or a new sheet?"
         )

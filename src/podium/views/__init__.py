@@ -1,1 +1,1 @@
-"""Responses that are calculated from a pool's columns: changes, boards, players and events."""
+"""Responses calculated from a pool's columns: changes, boards, players and events."""

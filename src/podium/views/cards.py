@@ -130,7 +130,7 @@ def player_card(pool: PoolAt, name: str, listing: player_models.Listing = ESTABL
 
 
 def record_days(gain: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
-    """Return the rows with the largest gains, older rows first if equal, without events that establish the rating."""
+    """Return the rows with the largest gains, except for events that establish the rating. Older rows win ties."""
     found = history.FINDING_EVENTS + np.flatnonzero(gain[history.FINDING_EVENTS :] > 0.0)
     return found[np.argsort(-gain[found], kind="stable")][:RECORDS]
 
@@ -142,7 +142,7 @@ def found_rows(system: System, states: States) -> Array:
 
 
 def peak_row(system: System, career: Changes, established: Array) -> Array:
-    """Return the row in which the rating minus two deviations was highest, among rows with an established rating."""
+    """Return the row with the highest rating minus two deviations, among rows with an established rating."""
     surely = career.rating[established]
     if "deviation" in system.state_type._fields:
         surely = surely - history.SURE_DEVIATIONS * career.states[established, system.column("deviation")]
@@ -189,10 +189,10 @@ def nearby(board: Board, stands: PlayerStanding, place: Position, digits: int) -
 def rating_curve(
     pool: PoolAt, name: str, since: When | None = None, *, most: int = 300
 ) -> tuple[player_models.CurvePoint, ...]:
-    """Return a player's rating after each change, or fewer points that trace the same curve.
+    """Return a player's rating after each change, or a smaller number of points that trace the same curve.
 
     Args:
-        since: the time or event number to start at. None starts with the first change.
+        since: the time or event number at which to start. None starts with the first change.
         most: maximum number of points to return, at least 4.
 
     Returns:

@@ -72,7 +72,7 @@ def headline(
         pool: the pool.
         event: the event.
         titles: the event's title and web address.
-        notable: the changes of the winners and of the players who gained and lost most, each with the rank.
+        notable: the changes of the winners and of the players who gained and lost most, each with a rank.
         count: number of rated entrants.
         sent: the winners according to the results, if no rank is stored.
     """
@@ -189,10 +189,10 @@ SELECT_RECEIVED = sa.select(log.c.seq, log.c.received_at).where(of_pool(log), am
 
 
 def event_moments(pool: PoolAt, event_ids: Collection[str]) -> dict[str, datetime]:
-    """Return the times of events, so that they can be sorted together with events of other pools.
+    """Return the times of events, so that they can be sorted together with the events of other pools.
 
     Returns:
-        The time when each event started. In a numbered pool, the time when it was received.
+        The time at which each event started. In a numbered pool, the time at which it was received.
     """
     events = pool.snapshot.events
     found = {event_id: events.key(uid) for event_id in event_ids if (uid := events.find(event_id)) >= 0}
@@ -208,11 +208,11 @@ ROUNDING = 1e-3  # upper bound in points for the error of a sum of many changes
 
 
 def movers(pool: PoolAt, *, days: int = 7, most: int = 10) -> Movers:
-    """Return the largest rating changes in the days up to the pool's latest event, and the biggest surprise.
+    """Return the largest rating changes in the last days before the pool's latest event, and the biggest surprise.
 
     Args:
         days: the number of days or, in a numbered pool, of events.
-        most: maximum number of players who gained, and of players who lost.
+        most: maximum number of players to return among those who gained, and among those who lost.
 
     Returns:
         The sum of each player's changes, largest first.
@@ -227,7 +227,7 @@ def gains_since(snapshot: Snapshot, time: int) -> Changes:
 
 
 def find_movers(pool: PoolAt, days: int, most: int) -> Movers:
-    """Return the largest sums of players' changes up to the latest rated event, and the biggest surprise."""
+    """Return the largest totals of players' changes up to the latest rated event, and the biggest surprise."""
     newest = pool.snapshot.events.newest_rated
     if newest is None:
         return Movers(None, (), (), None, 0.0)
@@ -238,7 +238,7 @@ def find_movers(pool: PoolAt, days: int, most: int) -> Movers:
 
 
 def most_moved(pool: PoolAt, gains: Changes, most: int) -> tuple[tuple[Mover, ...], tuple[Mover, ...]]:
-    """Return the players who gained most and those who lost most, largest sum first."""
+    """Return the players who gained most and those who lost most, with the largest total first."""
     sums = np.bincount(gains.numbers, gains.gain)
     is_near = np.zeros(sums.size, np.bool_)
     for sign in (1.0, -1.0):
@@ -263,7 +263,7 @@ def most_moved(pool: PoolAt, gains: Changes, most: int) -> tuple[tuple[Mover, ..
 
 
 def nearly_most(sums: Array, most: int) -> Array:
-    """Return the players whose sums could be among the `most` largest once they are added up exactly."""
+    """Return the players whose totals could be among the `most` largest once they are added up exactly."""
     if not most or sums.size <= most:
         return np.arange(min(most, sums.size))
     least = np.partition(sums, -most)[-most]
@@ -306,6 +306,6 @@ def surprise(pool: PoolAt, gains: Changes) -> Surprise | None:
 
 
 def spread(snapshot: Snapshot) -> float:
-    """Return the standard deviation of the ratings in a pool, or 0 if the pool has fewer than two."""
+    """Return the standard deviation of the ratings in a pool, or 0 if there are fewer than two ratings."""
     ratings = snapshot.standings.ratings[snapshot.standings.is_player]
     return float(ratings.std()) if ratings.size > 1 else 0.0

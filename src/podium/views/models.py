@@ -24,7 +24,7 @@ LAST_PLAYED = "Start of the player's last rated event. Null in a pool with numbe
 
 
 def either(moment: str, number: str) -> Any:
-    """Return whichever of a response's two fields is set: its time, or in a numbered pool its number."""
+    """Return the field of a response that is set: its time or, in a numbered pool, its number."""
     return property(lambda limit: getattr(limit, moment) if getattr(limit, number) is None else getattr(limit, number))
 
 

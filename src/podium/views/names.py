@@ -15,7 +15,7 @@ RECENT_ROWS = 2_000  # number of rating changes that count as recent
 
 
 def number_of(pool: PoolAt, name: str) -> int:
-    """Return a player's number; for a merged account, the number of the account it was merged into."""
+    """Return a player's number or, for a merged account, the number of the account that it was merged into."""
     number = known_numbers(pool, [name]).get(name)
     if number is None:
         raise unrated_error(pool, name)
@@ -43,7 +43,7 @@ def names_had(pool: PoolAt, number: int) -> Iterator[tuple[str, int]]:
 def present_names(pool: PoolAt, numbers: Iterable[int]) -> dict[int, str]:
     """Return the names of players and equipment, by number.
 
-    A merged account has the name of the account it was merged into.
+    A merged account has the name of the account that it was merged into.
     """
     merged = pool.snapshot.merged
     ends = {number: merged.get(number, number) for number in numbers}
@@ -52,7 +52,7 @@ def present_names(pool: PoolAt, numbers: Iterable[int]) -> dict[int, str]:
 
 
 def frequent_players(pool: PoolAt, most: int) -> tuple[str, ...]:
-    """Return the players who took part in the most recent events, most frequent first.
+    """Return the players who took part in the most recent events, with the most frequent first.
 
     Args:
         pool: the pool.
@@ -89,11 +89,11 @@ def find_event(pool: PoolAt, event_id: str) -> Event:
 
 
 def find_events(pool: PoolAt, event_ids: Iterable[str]) -> list[Event]:
-    """Return the events that currently have these IDs, in order. IDs that belong to no event are skipped."""
+    """Return the events that currently have these IDs, in order. IDs that do not belong to any event are skipped."""
     events = pool.snapshot.events
     return events.of_uids([uid for uid in events.ids.find_all([*event_ids]) if uid >= 0])
 
 
 def version_of(event: Event) -> str:
-    """Return the version of an event, which changes with the content and when the event is voided or restored."""
+    """Return the version of an event. It changes with the content, and when the event is voided or restored."""
     return f"{event.content_seq}-voided" if event.status == VOIDED else f"{event.content_seq}"

@@ -1,4 +1,4 @@
-"""A pool at one point in time, which every response is calculated from."""
+"""A pool at one point in time. Every response is calculated from it."""
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
@@ -16,7 +16,7 @@ MAX_NUMBER = 2**62  # larger than any start, score, player number or log entry n
 
 
 class Answers:
-    """Cached responses for all pools by key, each with its version; the least recently used one is dropped first."""
+    """Cached responses for all pools by key, each with its version. The least recently used one is dropped first."""
 
     def __init__(self, most_bytes: int) -> None:
         self.most_bytes, self.nbytes = most_bytes, 0
@@ -24,7 +24,7 @@ class Answers:
         self._lock = Lock()
 
     def value(self, key: Hashable, version: Hashable, find: Callable[[], T]) -> T:
-        """Return the cached response for a version. Calculate it if another version, or none, is cached."""
+        """Return the cached response for a version. Calculate it if no version or a different one is cached."""
         with self._lock:
             kept, answer, _ = self._answers.get(key, (None, None, 0))
             if key in self._answers:
@@ -36,7 +36,7 @@ class Answers:
         return found
 
     def keep(self, key: Hashable, version: Hashable, answer: Any) -> None:
-        """Cache a response, unless it would fill all the memory by itself."""
+        """Cache a response, unless it would fill the whole cache by itself."""
         size = size_of(key) + size_of(answer)
         with self._lock:
             _, _, former = self._answers.pop(key, (None, None, 0))
@@ -87,11 +87,11 @@ class PoolAt(PoolView):
         raise NotImplementedError
 
     def value(self, key: tuple[Hashable, ...], find: Callable[[], T], version: Hashable = None) -> T:
-        """Return a response about this pool, which is calculated once for each version of the pool.
+        """Return a response about this pool. It is calculated once for each version of the pool.
 
         Args:
             key: name under which the response is cached.
-            find: calculates the response.
-            version: version of the response. Default: the version of the pool.
+            find: function that calculates the response. version: version of the response. Default: the version of the
+                pool.
         """
         return self.answers.value((self.id, *key), self.snapshot.seq if version is None else version, find)

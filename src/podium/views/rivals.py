@@ -61,7 +61,7 @@ def rivals(pool: PoolAt, name: str) -> Rivals:
     """Return the player's opponents in the latest events (up to 100). The first call is slow, and its result is cached.
 
     Returns:
-        Every opponent with the duels and expected scores, and the player's best win.
+        Every opponent, with the duels and expected scores, and the player's best win.
 
     Raises:
         UnknownError: there is no such pool or player.
@@ -211,7 +211,8 @@ def rivalry(pool: PoolAt, name: str, other: str, *, newest: int = 10) -> Rivalry
         newest: number of encounters to include.
 
     Returns:
-        Both players' ranks and ratings, how often each finished ahead of the other, and their latest encounters.
+        Both players' ranks and ratings, the number of times each finished ahead of the other, and their latest
+        encounters.
 
     Raises:
         UnknownError: there is no such pool or player.
@@ -238,7 +239,7 @@ def rivalry(pool: PoolAt, name: str, other: str, *, newest: int = 10) -> Rivalry
 
 
 def side_ahead(own: int, theirs: int, heats: Heats) -> int:
-    """Return 1 if the first player was ahead in an event, -1 if the other was, or else 0.
+    """Return 1 if the first player was ahead in an event, -1 if the other player was, or else 0.
 
     Ranks decide, or heats if there are no ranks.
     """
@@ -271,7 +272,7 @@ def common_events(pool: PoolAt, meetings: Meetings, scores: Sequence[Heats]) -> 
 
 
 def results_against(pool: PoolAt, uids: Array, one: int, two: int) -> list[Heats]:
-    """Return how many heats `one` won, drew and lost against `two` in each event. These are 0 for teammates."""
+    """Return the number of heats that `one` won, drew and lost against `two` in each event (all 0 for team mates)."""
     if not uids.size:
         return []
     table = results_of(pool.snapshot, uids)

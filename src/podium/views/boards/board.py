@@ -58,7 +58,7 @@ def standing_of(pool: PoolAt, name: str) -> PlayerStanding:
 
 
 def standings_of(pool: PoolAt, rows: Array) -> list[PlayerStanding]:
-    """Return how players stand after these rows of the ledger, in the order of the rows."""
+    """Return the standings of players after these rows of the ledger, in the order of the rows."""
     system, snapshot = pool.system, pool.snapshot
     found = Changes(snapshot, rows)
     numbers, names = found.numbers.tolist(), names_of(pool, found.numbers.tolist())
@@ -112,7 +112,7 @@ class Board:
 
     @property
     def is_filtered(self) -> bool:
-        """True if the listing has rules besides the one for provisional ratings."""
+        """True if the listing has rules other than the one for provisional ratings."""
         return self.listing.min_events is not None or self.listing.active_within is not None
 
     @property
@@ -122,7 +122,7 @@ class Board:
 
     @cached_property
     def fits(self) -> Array:
-        """A mask of the standings' entries that fit the listing, whether provisional or not."""
+        """A mask of the standings' entries that match the listing, whether they are provisional or not."""
         rules, fits = self.listing, self.standings.is_player
         if rules.min_events is not None:
             fits = fits & (self.standings.events >= rules.min_events)
@@ -156,7 +156,7 @@ class Board:
         return best_first[chosen[best_first]]
 
     def position(self, place: Place) -> Position:
-        """Return the number of players above, below and at a place. The place does not have to be that of a player."""
+        """Return the number of players above, below and at a place. No player needs to have that place."""
         score, number = place
         above, last = int(self.count_above(score)), int(np.searchsorted(self._falling, -score, "right"))
         tied = -self.standings.numbers[self.entries[above:last]]
@@ -184,11 +184,11 @@ class Board:
         return 1 + int(np.count_nonzero(self.is_listed & (self.standings.scores > score)))
 
     def count_above(self, scores: Any) -> Any:
-        """Return how many players on the board have a higher score than each of these."""
+        """Return the number of players on the board with a higher score, for each of these scores."""
         return np.searchsorted(self._falling, -scores)
 
     def listed(self, numbers: Sequence[int]) -> Array:
-        """Return the entries of the listed players among these numbers, in the order of `numbers`."""
+        """Return the entries of those of these players who are listed, in the order of `numbers`."""
         entries = self.standings.find(numbers)
         entries = entries[entries >= 0]
         return entries[self.is_listed[entries]]

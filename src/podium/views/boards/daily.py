@@ -37,7 +37,7 @@ class EarlierRanks(NamedTuple):
         return self.day if isinstance(self.day, int) else None
 
     def move(self, number: int, rank: int) -> tuple[int | None, bool]:
-        """Return how many ranks a player has gained, and True if the player is new on the board."""
+        """Return the number of ranks that a player has gained, and True if the player is new on the board."""
         if self.day is None:
             return None, False
         earlier = self.ranks.get(number)
@@ -48,7 +48,7 @@ NO_RANKS = EarlierRanks(None, {})
 
 
 def earlier_ranks(board: Board, players: Sequence[int]) -> EarlierRanks:
-    """Return the ranks that players had at the start of the latest event's day; None for a filtered board."""
+    """Return the ranks that players had at the start of the latest event's day, or None for a filtered board."""
     pool, newest, start = board.pool, board.newest, board.pool.snapshot.day_start
     if newest is None or start is None or not start.slots.size or board.is_filtered:
         return NO_RANKS
@@ -61,7 +61,7 @@ def earlier_ranks(board: Board, players: Sequence[int]) -> EarlierRanks:
 def every_day(pool: PoolAt) -> range:
     """Return the days at the start of which at least one player is rated.
 
-    In pools without dates, return event numbers.
+    In a pool without dates, return event numbers.
     """
     events, unit = pool.snapshot.events, pool.unit_us
     rated = np.flatnonzero(events.order.part("field"))
@@ -72,10 +72,10 @@ def every_day(pool: PoolAt) -> range:
 
 
 def days(pool: PoolAt) -> list[int]:
-    """List the days that have ranks, that is, every day since the first rated event.
+    """List the days that have ranks: every day since the first rated event.
 
     Returns:
-        Days since 1970, oldest first. In a numbered pool, the event numbers that come after a rated event.
+        Days since 1970, oldest first. In a numbered pool, the event numbers that follow a rated event.
     """
     if not pool.is_undated:
         return [*every_day(pool)]
@@ -95,7 +95,7 @@ def ranks_on(pool: PoolAt, day: int) -> tuple[RankedPlayer, ...]:
         The players, best first.
 
     Raises:
-        UnknownError: there is no such pool, or the day has no ranks.
+        UnknownError: there is no such pool, or there are no ranks for that day.
     """
     if day not in every_day(pool):
         raise UnknownError(f"pool {pool.name!r} has no ranks of {day_shown(pool.order, day)}. Choose another day.")

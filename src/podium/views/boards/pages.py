@@ -1,4 +1,4 @@
-"""Pages of boards: rows with ranks, rank changes, rating curves and the rating changes from the latest event."""
+"""Pages of boards: rows with ranks, changes in rank, rating curves, and the rating changes from the latest event."""
 
 from collections.abc import Sequence
 from itertools import islice
@@ -48,7 +48,7 @@ def neighbours(pool: PoolAt, name: str, each: int = 5) -> tuple[BoardRow, ...]:
     """Return a player, together with the players who have neighbouring ranks.
 
     Args:
-        each: the number of players to return above the player, and the number below.
+        each: the number of players to return on each side, above and below the player.
 
     Returns:
         The players, best first.
@@ -113,7 +113,7 @@ def page_of(pool: PoolAt, listing: Listing, name: str, *, top: int = 50) -> str 
 
 
 def newest_entrants(pool: PoolAt, listing: Listing, *, top: int = 200) -> Leaderboard:
-    """Return the listed players who took part in the pool's latest rated event, largest gain first.
+    """Return the listed players who took part in the pool's latest rated event, with the largest gain first.
 
     Args:
         listing: the players on the board.
@@ -168,6 +168,6 @@ def listed_row(
 
 
 def newest_changes(board: Board) -> Changes:
-    """Return the changes that players' ratings had in the latest rated event."""
+    """Return the changes in players' ratings from the latest rated event."""
     snapshot, newest = board.pool.snapshot, board.newest
     return Changes(snapshot, range(0)) if newest is None else Changes.by_event(snapshot, newest).of_players

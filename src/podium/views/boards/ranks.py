@@ -61,7 +61,7 @@ def player(pool: PoolAt, name: str, top: int = 1000) -> PlayerDetails:
 
 
 def distribution(pool: PoolAt) -> tuple[RatingCount, ...]:
-    """Count the players who have each rating, rounded to a whole number.
+    """Count the players with each rating, rounded to a whole number.
 
     Returns:
         The number of players for each whole rating that occurs, lowest first.
@@ -88,7 +88,7 @@ def board(pool: PoolAt, rules: Eligibility, at: When | None = None) -> pl.DataFr
 
 
 def board_before(pool: PoolAt, rules: Eligibility, key: OrderKey | None) -> pl.DataFrame:
-    """Return the rank, player, rating, other state fields, events, last date and status of each listed player."""
+    """Return each listed player's rank, name, rating, other state fields, events, last date and status."""
     snapshot = pool.snapshot
     standings = snapshot.standings if key is None else snapshot.standings_at(snapshot.events.position(key))
     entries = np.flatnonzero(standings.is_player)
@@ -120,7 +120,7 @@ def pool_order(pool: PoolView) -> Order | None:
     """Return `dated` if a pool's events are ordered by date, or `sequence` if they are ordered by number.
 
     Returns:
-        The order, or None before the first event of a pool that was created without one.
+        The order, or None before the first event of a pool that was created without an order.
     """
     return pool.order
 
@@ -138,11 +138,11 @@ def pool_summary(pool: PoolAt) -> PoolSummary:
 
 
 def limit_notice(pool: PoolAt) -> str | None:
-    """Warn about players whose ratings are at a limit of the pool's system.
+    """Return a warning about players whose ratings are at a limit of the pool's system.
 
     Returns:
-        The number of such players, and a better-suited system for such results. None if there are no such players,
-        or the pool is waiting to be rated.
+        A sentence with the number of such players and a system that suits such results better. None if there are no
+        such players, or the pool is waiting to be rated.
     """
     if not pool.system.limits or other_arithmetic(pool):
         return None

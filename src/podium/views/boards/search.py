@@ -64,7 +64,7 @@ class Hit(NamedTuple):
 
 
 def search(pools: Sequence[PoolAt], text: str, most: int) -> tuple[FoundPlayer, ...]:
-    """Search for players in the given pools by the start of a name, or of a word in it.
+    """Search for players in the given pools by the start of a name, or by the start of a word in it.
 
     If nothing matches, find similar names. Exact matches come first, then names that start with the text. Each group is
     sorted by rank. Similar names are sorted by similarity.
@@ -83,7 +83,7 @@ def search(pools: Sequence[PoolAt], text: str, most: int) -> tuple[FoundPlayer, 
 def beginnings(pool: PoolView, folded: str, most: int) -> list[Hit]:
     """Return the names that start with this text.
 
-    If there are too few, add names that contain a word starting with it.
+    If there are too few, add names in which a word starts with it.
     """
     params = {"first": folded, "last": folded + END, "top": MAX_HITS}
     begun = names(pool, SELECT_BEGINNINGS, params)
@@ -123,7 +123,7 @@ def names(pool: PoolView, statements: Names, params: dict[str, Any]) -> list[Any
 
 
 def players(pool: PoolAt, hits: Sequence[Hit], most: int) -> list[tuple[float, FoundPlayer]]:
-    """Return the players who have the matching names, each player once, sorted by similarity and then by rating."""
+    """Return the players who have the matching names, each only once, sorted by similarity and then by rating."""
     if not hits:
         return []
     standings, merged = pool.snapshot.standings, pool.snapshot.merged
@@ -160,7 +160,7 @@ def equipment(pool: PoolAt) -> tuple[Equipment, ...]:
     """List the equipment that the system rates. Equipment has no ranks.
 
     Returns:
-        The equipment that was used in rated events, grouped by kind in the system's order, most points first.
+        The equipment used in rated events, grouped by kind in the system's order, with the most points first.
     """
     kinds, usual = pool.system.kinds, pool.system.newcomer().rating
     if not kinds:

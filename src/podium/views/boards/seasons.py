@@ -14,7 +14,7 @@ from podium.views.reader import PoolAt
 
 
 class FinalLeaderboard(NamedTuple):
-    """The leaderboard at the end of a season, or before the first one began."""
+    """The leaderboard at the end of a season, or before the first season began."""
 
     season: str  # name of the season, or of the first season for the time before it
     is_before: bool  # True for the time before the first season
@@ -57,7 +57,7 @@ def final_leaderboards(pool: PoolAt) -> tuple[FinalLeaderboard, ...]:
     """Return the leader at the end of each season.
 
     Returns:
-        The seasons, newest first, each with its leader. The last entry is the time before the first season.
+        The seasons with their leaders, newest first. The last entry is the time before the first season.
     """
     return tuple(board_of(pool, span, 1) for span in reversed([*season_spans(pool)]))
 
@@ -67,7 +67,7 @@ def final_leaderboard(pool: PoolAt, season: str, *, before: bool = False, top: i
 
     Args:
         season: name of the season.
-        before: return the leaderboard from before this season instead, which must be the first season.
+        before: True to return the leaderboard from before this season instead. It must be the first season.
         top: number of rows to return.
 
     Returns:

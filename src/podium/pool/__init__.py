@@ -1,1 +1,1 @@
-"""Pools in memory: immutable snapshots that are calculated from a pool's log. Nothing here accesses the database."""
+"""Pools in memory: immutable snapshots calculated from a pool's log. Nothing here accesses the database."""

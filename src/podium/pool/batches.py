@@ -36,7 +36,7 @@ def rate_batch(pool: Pool, roster: Roster, table: pl.DataFrame, batch: Batch) ->
     """Rate the events of a table, leaving out those whose ratings would not be finite numbers.
 
     Args:
-        table: results in the order they are rated, with `uid`, and with the uid as a string in `event_id`.
+        table: results in the order in which they are rated, with `uid`, and with the uid as a string in `event_id`.
         batch: the batch to which the rows are added.
     """
     uids = table["uid"].unique(maintain_order=True).to_numpy()
@@ -85,7 +85,7 @@ def rate_events(pool: Pool, roster: Roster, table: pl.DataFrame, batch: Batch) -
 
 
 def with_equipment(rows: Rows, starts: Array, encoded: Encoded, replayed: Replayed) -> Rows:
-    """Return the players' rows with the rows of equipment inserted after those of each event."""
+    """Return the players' rows, with the rows of equipment inserted after the players of each event."""
     where = np.flatnonzero(encoded.columns.kind)
     numbers = entrant_numbers(encoded.player_names)[encoded.columns.player[where]]
     event = np.searchsorted(encoded.columns.entrants, where, "right") - 1  # each event is rated separately,
@@ -122,7 +122,7 @@ def joined(parts: list[Rows], width: int) -> Rows:
 
 
 def players_twice(table: pl.DataFrame) -> dict[int, int]:
-    """Return, by uid, the number of the first player who appears twice in a heat, for each event with such a player."""
+    """Return the number of the first player who appears twice in a heat, by uid, for each event with such a player."""
     has_heats, uid = "heat" in table.columns, table["uid"].to_numpy()
     places = table["player"] + "\n" + table["heat"].fill_null("") if has_heats else table["player"]
     if surely_distinct_within(places, np.cumsum(run_bounds(uid)[:-1], dtype=index_type(uid.size))):

@@ -34,7 +34,7 @@ class Columns:
         self._chunks, self.size = chunks, size
 
     def memory(self) -> dict[int, int]:
-        """Return the size of each chunk in bytes, by the chunk's identity, because snapshots share chunks."""
+        """Return the size of each chunk in bytes. Chunks are identified by `id`, because snapshots share them."""
         row = sum(int(kind.itemsize) for kind in self._types.values())
         return {id(chunk): row * len(next(iter(chunk.values()))) for chunk in self._chunks}
 
@@ -45,7 +45,7 @@ class Columns:
     def part(self, name: str, first: int = 0, last: int | None = None) -> Array:
         """Return the values of rows `first` to `last` (exclusive) in one array.
 
-        It is a view if they are in one chunk.
+        The array is a view if all rows are in one chunk.
         """
         last = self.size if last is None else last
         if last <= first:
@@ -80,7 +80,7 @@ class Columns:
         return joined.take(place, axis=0)
 
     def search(self, name: str, values: Array) -> Array:
-        """Return, for each value, how many entries of an ascending column are less than or equal to it."""
+        """Return, for each value, the number of entries in an ascending column that are less than or equal to it."""
         chunk_of = np.searchsorted([chunk[name][-1] for chunk in self._chunks], values, "right")
         found = np.full(values.size, self.size)
         for number in np.unique(chunk_of[chunk_of < len(self._chunks)]).tolist():
@@ -90,7 +90,7 @@ class Columns:
         return found
 
     def replaced_from(self, row: int, columns: Mapping[str, Any]) -> "Columns":
-        """Return the columns with everything from `row` on replaced by other rows."""
+        """Return the columns after replacing everything from `row` on with other rows."""
         added = len(next(iter(columns.values())))
         kept, size = row >> CHUNK_BITS, row + added
         chunks = list(self._chunks[:kept])
@@ -123,7 +123,7 @@ class Columns:
         return Columns(self._types, tuple(chunks), self.size)
 
     def filled_to(self, size: int, values: Mapping[str, Any]) -> "Columns":
-        """Return the columns extended to `size` rows, where all new rows have the same values."""
+        """Return the columns extended to `size` rows. All new rows have the same values."""
         if size <= self.size:
             return self
         new = {name: np.full(size - self.size, values[name], kind) for name, kind in self._types.items()}
@@ -141,7 +141,7 @@ class Columns:
         """Return columns of the same types, made from the rows of `parts`.
 
         Raises:
-            ValueError: the parts have other types or sizes.
+            ValueError: the parts have different types or sizes.
         """
         chunks, size = list[Chunk](), 0
         for part in parts:
@@ -163,7 +163,7 @@ def frozen(array: Array) -> Array:
 
 
 def bisected(size: int, is_before: Callable[[int], bool]) -> int:
-    """Return how many of the positions 0 to `size` - 1 satisfy `is_before`. These positions must come first."""
+    """Return how many of the positions 0 to `size` - 1 satisfy `is_before`. They must come before all others."""
     low, high = 0, size
     while low < high:
         middle = (low + high) // 2
@@ -175,7 +175,7 @@ def bisected(size: int, is_before: Callable[[int], bool]) -> int:
 
 
 def slot_of(number: int) -> int:
-    """Return the slot of a player or a piece of equipment, given its number in the log."""
+    """Return the slot of the player or piece of equipment with this number in the log."""
     return 2 * number if number < FIRST_EQUIPMENT else 2 * (number - FIRST_EQUIPMENT) + 1
 
 

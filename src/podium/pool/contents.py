@@ -51,11 +51,11 @@ class Contents:
         self.size = 0
 
     def memory(self) -> dict[int, int]:
-        """Return the size of each part in bytes, by the part's identity, because snapshots share parts."""
+        """Return the size of each part in bytes. Parts are identified by `id`, because snapshots share them."""
         return {id(part): part.nbytes for part in self._parts} | {id(self._open): sum(map(len, self._open))}
 
     def appended(self, bodies: Sequence[bytes]) -> "Contents":
-        """Return a new object with these contents appended, given as lines of JSON, as in the log."""
+        """Return a new object with these contents appended. They are given as lines of JSON, as in the log."""
         if not bodies:
             return self
         new = Contents()
@@ -66,7 +66,7 @@ class Contents:
         return new
 
     def rows(self, number: int) -> list[dict[str, Any]] | None:
-        """Return the rows of one content, as in its lines, or None if it has been parsed together with others."""
+        """Return the rows of one content, as in its lines, or None if it was parsed together with others."""
         at = number - self.size + len(self._open)
         if at < 0:
             return None
@@ -76,9 +76,9 @@ class Contents:
         """Return the rows of several contents as a results table, in the order of `numbers`.
 
         Args:
-            numbers: the numbers of the contents, each at most once.
-            values: columns with a value for each content: `event_id`, `started_at` in microseconds
-                since 1970, and others.
+            numbers: the numbers of the contents. Each may appear only once.
+            values: columns with a value for each content, such as `event_id` and `started_at` (in microseconds since
+                1970).
         """
         frames, found = [], []
         for part in [*self._parts, *self._parsed_open(numbers)]:
@@ -162,7 +162,7 @@ def compact(column: pl.Series) -> pl.Series:
 
 
 def rows_of(begins: Integers, lengths: Integers) -> Integers:
-    """Return row numbers: for each start in `begins`, as many consecutive rows as `lengths` says."""
+    """Return row numbers: for each start in `begins`, the number of consecutive rows given in `lengths`."""
     ends = np.cumsum(lengths)
     return np.repeat(begins - ends + lengths, lengths) + np.arange(ends[-1] if ends.size else 0)
 

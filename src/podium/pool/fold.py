@@ -49,7 +49,7 @@ class Entry(NamedTuple):
 
 @dataclass
 class TableDraft:
-    """The events, matches or fixtures that changed between two snapshots, as rows that can be found by ID."""
+    """The events, matches or fixtures that changed between two snapshots: rows that can be found by ID."""
 
     ids: Texts
     columns: Columns
@@ -132,7 +132,7 @@ class Draft:
         return self.base.events.find(event_id) if uid is None else uid
 
     def key(self, uid: int) -> OrderKey:
-        """Return the key by which an event is ordered among the others."""
+        """Return the key that determines an event's place in the order."""
         return OrderKey(self.table.value("started_at", uid), self.table.value("seq", uid))
 
     def affect(self, key: OrderKey) -> None:
@@ -285,7 +285,7 @@ class Draft:
     def _choose_result(self, match: int) -> None:
         """Choose the result that counts for a match: the one with the most entrants.
 
-        If several are equal, use the first one.
+        If several are equal, choose the first one.
         """
         results = [uid for uid in self._results_of(match) if self.table.value("status", uid) != VOIDED]
         results.sort(key=lambda uid: (-self.table.value("present", uid), self.table.value("seq", uid)))
@@ -302,7 +302,7 @@ class Draft:
         return Events(ids, columns, self._order(columns), self.seasons, matches, fixtures)
 
     def _order(self, columns: Any) -> Any:
-        """Return the order of rating. From the first affected position onwards, it has no ledger rows."""
+        """Return the order of rating. From the first affected position onwards, its events have no ledger rows."""
         old, size = self.base.events, columns.size
         added = np.arange(old.size, size)
         if self.first is None:
@@ -330,7 +330,7 @@ def in_order(columns: Any, uids: Array) -> Array:
 
 
 def resolved(direct: Mapping[int, int | None]) -> dict[int, int]:
-    """Return, for each merged account, the account it now plays as, following the chain of merges to its end."""
+    """Return, for each merged account, the account that it now plays as, at the end of the chain of merges."""
     ends = {}
     for account, into in direct.items():
         end = into

@@ -16,7 +16,7 @@ from podium.pool.snapshot import SEASON, Snapshot
 
 
 class Size(NamedTuple):
-    """The size of an effect and its position in the ledger. Sorted by this key, the largest effect comes last."""
+    """The size of an effect and its position in the ledger. When sorted by this key, the largest effect comes last."""
 
     move: float  # change of the rating in points; infinite if there was no rating, or will be none
     started_at: int
@@ -53,7 +53,7 @@ class Moves:
 
     @cached_property
     def _counterparts(self) -> Array:
-        """For each new row, return the old row of the same player in the same event at the same time, or -1."""
+        """Return, for each new row, the old row of the same player in the same event at the same time, or -1."""
         old, new = self._old.keys, self._new.keys
         if not old.size or not new.size:
             return np.full(new.size, NONE)
@@ -125,7 +125,10 @@ class Moves:
         return np.unique(self._moved["uids"])
 
     def count_by_event(self) -> list[tuple[int, int]]:
-        """Return the number of changed rows in each event, by uid. An event that moved is listed at both positions."""
+        """Return the number of changed rows in each event, by uid.
+
+        An event that has moved is listed at both positions.
+        """
         moved = [self._moved[name] for name in ("started_at", "seq", "uids")]
         events, counts = np.unique(np.column_stack(moved), axis=0, return_counts=True)
         return list(zip(events[:, 2].tolist(), counts.tolist(), strict=True))
@@ -187,7 +190,7 @@ class Moves:
         return sorted(found, key=lambda effect: effect.size[1:]), following
 
     def count_relearnt(self, without: set[int]) -> int:
-        """Count the events after which the values learned from the pool are different than before.
+        """Count the events after which the values learned from the pool differ from before.
 
         Args:
             without: uids of events to leave out.
@@ -250,7 +253,7 @@ class Rows:
 
 
 def rated_positions(snapshot: Snapshot, ratings: Ratings) -> dict[int, int]:
-    """Return the positions of the rated events among the recalculated ones, by uid."""
+    """Return the positions of the rated events among the recalculated events, by uid."""
     order, first = snapshot.events.order, ratings.position
     uids = order.part("uid", first)
     lengths = np.diff(order.part("stop", first), prepend=ratings.first_row)

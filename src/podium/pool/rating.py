@@ -35,7 +35,7 @@ MAX_SINGLE_ROWS = 64  # a larger event is rated like a batch
 
 @dataclass
 class Ratings:
-    """The ledger rows of the recalculated events, in the order they are rated."""
+    """The ledger rows of the recalculated events, in the order in which they are rated."""
 
     position: int  # position of the first of these events in the order of rating
     first_row: int  # first row of the ledger that these events may occupy
@@ -142,9 +142,9 @@ class Rater:
         self.ratings.twice |= twice
 
     def rate_single(self, uid: int) -> bool:
-        """Rate an event that is the only one in all spans with a faster method.
+        """Rate an event with a faster method if it is the only one in all spans.
 
-        Return False if it must be rated in a batch.
+        Return False if the event must be rated in a batch.
         """
         columns, pool = self.after.events.columns, self.after.pool
         rows = self.after.contents.rows(int(columns.value("content", uid)))
@@ -238,7 +238,7 @@ def numbers_in(table: pl.DataFrame) -> Array:
 
 
 def assembled(base: Snapshot, after: Snapshot, ratings: Ratings) -> Snapshot:
-    """Return the snapshot with the new ledger rows appended after the ones that are kept."""
+    """Return the snapshot with the new ledger rows appended to the rows that are kept."""
     position, first_row = ratings.position, ratings.first_row
     names = [*(name for name in ROW_TYPES if name != "previous"), "state"]
     columns = {name: np.concatenate([part[name] for part in ratings.parts]) for name in names}
@@ -266,7 +266,7 @@ def assembled(base: Snapshot, after: Snapshot, ratings: Ratings) -> Snapshot:
 
 
 def previous_rows(base: Snapshot, slots: Array, first_row: int) -> Array:
-    """Return, for each new row, the previous row of the same slot, or -1 if there is none."""
+    """Return, for each new row, the previous row of the same slot, or -1 if there is no such row."""
     previous = np.full(slots.size, NONE, np.int64)
     if not slots.size:
         return previous

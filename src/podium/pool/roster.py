@@ -19,7 +19,7 @@ from podium.results.reading import Results
 
 
 def as_results(pool: Pool, table: pl.DataFrame) -> Results:
-    """Return a table of a pool's events as checked results. In a pool without dates, the events have numbers."""
+    """Return a table of a pool's events as checked results. In a pool without dates, events have numbers."""
     columns = {column.name: column for column in table}
     if pool.is_undated:
         columns[SEQUENCE] = columns.pop("started_at").to_physical().rename(SEQUENCE) / NUMBER_US
@@ -28,7 +28,7 @@ def as_results(pool: Pool, table: pl.DataFrame) -> Results:
 
 
 def entrant_numbers(names: pl.Series) -> Integers:
-    """Return the numbers of encoded players and equipment, which are at the end of their names."""
+    """Return the numbers of encoded players and equipment. Their names end with these numbers."""
     return names.str.extract(r"(-?\d+)$").cast(pl.Int64).to_numpy()
 
 
@@ -77,11 +77,11 @@ class Roster:
         """Rate events exactly as `podium.Live` does.
 
         Args:
-            starts: the time of each row's event, as an array of shape (rows). The results of numbered pools do not
+            starts: the time of each row's event, as an array of shape (rows,). The results of numbered pools do not
                 contain these times.
 
         Raises:
-            NotFiniteError: a rating would not be a finite number. In that case nothing has changed.
+            NotFiniteError: a rating would not be a finite number. Nothing changes in this case.
         """
         events = encode(results, self.system)
         rows = self.rows_of(entrant_numbers(events.player_names))

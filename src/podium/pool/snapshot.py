@@ -89,7 +89,7 @@ class Event(NamedTuple):
 
 @dataclass(frozen=True)
 class IdTable:
-    """The IDs of matches or fixtures by number, with further columns."""
+    """The IDs of matches or fixtures by number, with additional columns."""
 
     ids: Texts
     columns: Columns
@@ -168,7 +168,7 @@ class Events:
     def newest_start(self) -> int | None:
         """Return the start of the last event in the order of rating, in microseconds since 1970.
 
-        None if there are no events.
+        The result is None if there are no events.
         """
         for position in reversed(range(self.order.size)):
             uid = int(self.order.value("uid", position))
@@ -232,7 +232,7 @@ class Snapshot:
     carried: Carried = CARRIED_NOTHING
 
     def memory(self) -> dict[int, int]:
-        """Return the size of all arrays in bytes, by their owner's identity. Snapshots of a pool share most arrays."""
+        """Return the size of all arrays in bytes, by the `id` of their owner. Snapshots of a pool share most arrays."""
         events, found = self.events, dict[int, int]()
         for part in (self.rows, self.newest, self.learnt, self.contents, events.columns, events.order, events.ids):
             found |= part.memory()
@@ -255,11 +255,11 @@ class Snapshot:
         return begins, stops - begins
 
     def positions(self, rows: Array) -> Array:
-        """Return the position in the order of rating of the event or season that each ledger row belongs to."""
+        """Return, for each ledger row, the position of its event or season in the order of rating."""
         return self.events.order.search("stop", rows)
 
     def pool_state(self, position: int) -> Array:
-        """Return the values that the system had learned before a position, as an array of shape (1, fields)."""
+        """Return the values that the system had learned before a position: an array of shape (1, fields)."""
         if not position or not self.pool.system.pool_fields:
             return new_pools(self.pool.system, 1)
         return self.learnt.part(position - 1, position)
@@ -299,7 +299,7 @@ class Snapshot:
         return self.newest_rows(first, slots)
 
     def career(self, slot: int, end: int | None = None, most: int | None = None) -> Array:
-        """Return the latest rows, at most `most`, of a player before the row `end`, in the order they were rated."""
+        """Return up to `most` of a player's latest rows before the row `end`, in the order in which they were rated."""
         row, found = int(self.newest.value("row", slot)) if slot < self.newest.size else NONE, list[int]()
         while row >= 0 and len(found) != most:
             if end is None or row < end:
@@ -308,7 +308,7 @@ class Snapshot:
         return np.array(found[::-1], np.int64)
 
     def played_at(self, rows: Array) -> Array:
-        """Return when each slot last played, in microseconds since 1970 or `NEVER`, given its newest row or -1."""
+        """Return the time of these rows (the newest of each slot, or -1) in microseconds since 1970, or `NEVER`."""
         columns, at = self.events.columns, rows.astype(np.int64)
         while self.events.seasons:
             begun = np.flatnonzero(at >= 0)
@@ -367,7 +367,7 @@ class Snapshot:
 
 
 def are_counting(statuses: Array) -> Array:
-    """Return a mask of the statuses that count: neither voided nor superseded, nor the status of a season."""
+    """Return a mask of the statuses that count. Voided and superseded events and seasons do not count."""
     return ~np.isin(statuses, (VOIDED, SUPERSEDED, SEASON))
 
 
@@ -377,7 +377,7 @@ def count_counting(snapshot: Snapshot) -> int:
 
 
 def empty(pool: Pool) -> Snapshot:
-    """Return a pool as it is before the first entry of its log."""
+    """Return a pool in its state before the first entry of its log."""
     matches, fixtures = (IdTable(Texts(), Columns(types)) for types in (MATCH_TYPES, FIXTURE_TYPES))
     events = Events(Texts(), Columns(EVENT_TYPES), Columns(POSITION_TYPES), {}, matches, fixtures)
     blank = Snapshot(
@@ -436,7 +436,7 @@ def restored(pool: Pool, facts: Mapping[str, Any], parts_of: Callable[[str], Ite
     Args:
         pool: the pool, with the system that it used at that time.
         facts: the JSON values from `facts_of`.
-        parts_of: returns the stored parts of the table at a path.
+        parts_of: function that returns the stored parts of the table at a path.
     """
     found: Snapshot = with_tables(empty(replace(pool, order=facts["order"])), parts_of)
     seasons = {uid: Season(*season) for uid, *season in facts["seasons"]}

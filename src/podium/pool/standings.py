@@ -16,7 +16,7 @@ BY_ENTRY = "rows", "played_at", "ratings", "events", "scores", "is_established"
 
 @dataclass(frozen=True)
 class Standings:
-    """The players and pieces of equipment that have a rating, one entry each, sorted by slot."""
+    """The players and pieces of equipment that have a rating, with one entry each, sorted by slot."""
 
     system: System
     ledger: Columns
@@ -41,17 +41,17 @@ class Standings:
 
     @cached_property
     def numbers(self) -> Array:
-        """Return the number of each entry's player or piece of equipment, as used in the log."""
+        """Return the number in the log of each entry's player or piece of equipment."""
         return numbers_of(self.slots)
 
     @cached_property
     def is_player(self) -> Array:
-        """Return a mask of the entries that are players, because equipment has no rank."""
+        """Return a mask of the entries that are players. Equipment has no rank."""
         return is_player(self.slots)
 
     @cached_property
     def best_first(self) -> Array:
-        """Return the players' entries in leaderboard order: highest score first, then the highest number."""
+        """Return the players' entries in leaderboard order: by score, and then by number, the highest first."""
         players = np.flatnonzero(self.is_player)  # in ascending order of number, because slots are ascending
         return players[np.argsort(self.scores[players], kind="stable")[::-1]]
 
@@ -70,7 +70,7 @@ class Standings:
         return replace(newer, slots=slots, **columns)
 
     def find(self, numbers: Sequence[int]) -> Array:
-        """Return the entry of each player or piece of equipment, given its number in the log, or -1 if it has none."""
+        """Return the entry of each player or piece of equipment with these numbers in the log, or -1 if it has none."""
         slots = slots_of(np.array(numbers, np.int64))
         entries = np.minimum(np.searchsorted(self.slots, slots), self.slots.size - 1)
         return np.where(self.slots[entries] == slots, entries, NONE) if self.slots.size else np.full(slots.size, NONE)

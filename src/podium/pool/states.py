@@ -13,7 +13,7 @@ ZSTD_LEVEL = 1
 
 
 class States:
-    """Rows of float64, indexed by position in the order of rating, in compressed blocks that are never written again.
+    """Rows of float64, indexed by position in the order of rating, in compressed blocks that are never rewritten.
 
     A method that changes rows returns a new object. It shares every unchanged block with the old object, so readers of
     the old object need no lock.
@@ -31,7 +31,7 @@ class States:
         return len(self._blocks) * BLOCK_EVENTS + len(self._open)
 
     def memory(self) -> dict[int, int]:
-        """Return the size of each block in bytes, by the block's identity, because snapshots share blocks."""
+        """Return the size of each block in bytes. Blocks are identified by `id`, because snapshots share them."""
         return {id(block): len(block) for block in self._blocks} | {id(self._open): self._open.nbytes}
 
     def at(self, positions: Array) -> Array:
@@ -70,7 +70,7 @@ class States:
         """Return states with the same number of fields, made from the rows of `parts`.
 
         Raises:
-            ValueError: the parts have other types or sizes.
+            ValueError: the parts have different types or sizes.
         """
         states = [part["state"] for part in parts]
         if any(state.dtype != np.float64 or state.shape[1:] != (self.fields,) for state in states):

@@ -16,7 +16,7 @@ PART_TEXTS = 65_536  # number of strings that are stored at once
 
 
 class Level(NamedTuple):
-    """A run of consecutive strings that are never written again."""
+    """A run of consecutive strings that are never rewritten."""
 
     first: int  # number of the first string
     letters: bytes
@@ -54,7 +54,10 @@ class Texts:
         return self._levels[bisect_right(self._levels, number, key=lambda level: level.first) - 1].text(number)
 
     def memory(self) -> dict[int, int]:
-        """Return the size of each finished level in bytes, by its `id`, because snapshots share levels."""
+        """Return the size of each finished level in bytes.
+
+        Levels are identified by `id`, because snapshots share them.
+        """
         return {id(level): len(level.letters) + sum(array.nbytes for array in level[2:]) for level in self._levels}
 
     def find(self, text: str) -> int:
@@ -143,7 +146,7 @@ def level_of(first: int, texts: Sequence[str]) -> Level:
 
 
 def joined(one: Level, other: Level) -> Level:
-    """Return one level that combines two consecutive ones."""
+    """Return a single level that combines two consecutive ones."""
     hashes = np.empty(one.numbers.size + other.numbers.size, np.uint32)
     hashes[one.numbers], hashes[one.numbers.size + other.numbers] = one.hashes, other.hashes
     ends = np.concatenate([one.ends, other.ends[1:] + one.ends[-1]])
@@ -151,7 +154,7 @@ def joined(one: Level, other: Level) -> Level:
 
 
 def sorted_level(first: int, letters: bytes, ends: Any, hashes: Any) -> Level:
-    """Return a level from hashes that are given in the order of the strings."""
+    """Return a level made from hashes, which are given in the order of the strings."""
     order = np.argsort(hashes, kind="stable").astype(np.int32)
     kind = np.uint32 if len(letters) < 1 << 32 else np.uint64
     return Level(first, letters, ends.astype(kind), hashes[order], order)

@@ -1,8 +1,8 @@
 """The hash chain of a pool's log, and announcements of new entries.
 
-Each entry stores a hash of itself and of the previous entry. Only values that mean the same in any database are hashed:
-the place in the chain instead of the entry's number, and neither the pool's number nor the digest. Reasons and titles
-have separate salted hashes, so that the texts can be blanked without breaking the chain.
+Each entry stores a hash of itself and of the previous entry. Only values with the same meaning in every database are
+hashed: the place in the chain instead of the entry's number, and neither the pool's number nor the digest. Reasons and
+titles have separate salted hashes, so that the texts can be blanked without breaking the chain.
 """
 
 import hashlib
@@ -35,7 +35,7 @@ SELECT_ENTRIES = (
 
 @answer
 class Head:
-    """The newest entry in a pool's log. Its hash covers all earlier entries as well."""
+    """The newest entry in a pool's log. Its hash also covers all earlier entries."""
 
     place: int = described("Number of entries up to and including this one.")  # 0 if there are no entries
     hash: str = described("SHA-256 hash, in hexadecimal digits.")
@@ -49,8 +49,8 @@ def entry_hash(previous: bytes, values: Iterable[Any]) -> bytes:
     """Return the hash of an entry, calculated from its column values in the order of `HASHED`.
 
     Returns:
-        SHA-256 of `previous` and every value: a byte 0 for None, otherwise a byte 1, the length in 8 bytes,
-        big-endian, and the bytes: text in UTF-8, numbers in decimal digits.
+        SHA-256 of `previous` and every value. A value is a byte 0 for None, or else a byte 1, the length in 8
+        big-endian bytes, and the bytes of the value (text in UTF-8, numbers in decimal digits).
     """
     parts = [previous]
     for value in values:
@@ -63,7 +63,7 @@ def entry_hash(previous: bytes, values: Iterable[Any]) -> bytes:
 
 
 def reason_hash(salt: bytes, text: str) -> bytes:
-    """Return the hash of a reason or a title. The salt keeps the text from being guessed."""
+    """Return the hash of a reason or a title. The salt prevents others from guessing the text."""
     return hashlib.sha256(salt + text.encode()).digest()
 
 
@@ -112,13 +112,13 @@ class Announcement(NamedTuple):
 
 
 def announce(pool: PoolView, seq: int) -> None:
-    """Announce to all processes, once this transaction is committed, that a pool's log has grown up to an entry."""
+    """When this transaction is committed, announce to all processes that a pool's log has grown up to an entry."""
     if pool.connection.dialect.name == "postgresql":
         pool.execute(NOTIFY, payload=f"{seq} {pool.name}")
 
 
 def announce_probe(engine: sa.Engine, text: str) -> None:
-    """Send a probe from another session, so that a listener can check that it receives announcements."""
+    """Send a probe from another session, so that a listener can check whether it receives announcements."""
     with write_transaction(engine) as connection:
         connection.execute(NOTIFY, {"payload": f"0 {text}"})
 

@@ -1,4 +1,4 @@
-"""The stored content of an event: its checked rows, as one line of JSON each.
+"""The stored content of an event: its checked rows, each as one line of JSON.
 
 Numbers are read back exactly as they were.
 """
@@ -48,7 +48,7 @@ EVENT_COLUMNS = (SEQUENCE, "event_id", "started_at", "mode", "ranked", "weight")
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """The content of an event: its rows without players, and the players as either names or numbers."""
+    """The content of an event: its rows without players, and the players, either as names or as numbers."""
 
     event_id: str
     order: Order | None  # dated or numbered; None without either
@@ -67,7 +67,7 @@ class Content:
         return [*self.players, *chain.from_iterable(row.values() for row in self.shared)]
 
     def at(self, order: Order, started_at: int) -> "Content":
-        """Return the content with a date or number added, if it was sent without one."""
+        """Return the content, and add a date or number if it was sent without one."""
         if self.order is not None:
             return self
         sent = None if self.sent is None else self.sent.at(order, started_at)
@@ -108,7 +108,7 @@ class Content:
         return keyed_digest(sent.encode(), secret)
 
     def body(self, numbers: Mapping[str, int], absent: Iterable["Absent"] = ()) -> bytes:
-        """Return the lines with the numbers of players, plus one quit line for each absent entrant."""
+        """Return the lines with the numbers of players, and add one quit line for each absent entrant."""
         lines = self.lines(self.heads, lambda names: map(str, map(numbers.__getitem__, names)))
         return (lines + "".join(map(self.quit_line, absent))).encode()
 
@@ -121,7 +121,7 @@ class Content:
         return json_lines(heads, ends)
 
     def quit_line(self, absent: "Absent") -> str:
-        """Return the line for a registered entrant who is missing from the result, and so quit in the first heat."""
+        """Return the line for a registered entrant who is missing from the result and so quit in the first heat."""
         first = row_of(self.heads[0])
         row = {name: first[name] for name in (*EVENT_COLUMNS, "heat") if name in first} | {"status": "quit"}
         if absent.team is not None:
@@ -143,7 +143,7 @@ def json_lines(heads: Iterable[str], ends: Iterable[str]) -> str:
 
 
 def row_of(head: str) -> dict[str, Any]:
-    """Return the row that a head stands for, with None as the player."""
+    """Return the row for which a head stands, with None as the player."""
     row: dict[str, Any] = json.loads(head + "null}")
     return row
 
@@ -170,7 +170,7 @@ def as_logged(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def other_pool_error(source: str, name: str, pool: str) -> ResultsError:
-    """Return the error for a row that names a different pool than the one it was sent to."""
+    """Return the error for a row that names a pool other than the one to which it was sent."""
     return ResultsError(source, [Fault(None, "pool", name, f"is not {pool}, where the event was sent")])
 
 
@@ -181,7 +181,7 @@ def read_contents(rows: Any, pool: str, known: Known) -> dict[str, Content]:
 
 
 def plain_contents(rows: Any, pool: str) -> dict[str, Content] | None:
-    """Return each event's content by ID, in row order, if the rows are simple and valid. Otherwise, return None."""
+    """Return each event's content by ID, in row order, or None unless the rows are simple and valid."""
     plain = rows if isinstance(rows, PlainRows) else read_plainly(rows)
     if plain is None:
         return None
@@ -244,7 +244,7 @@ def contents_in(columns: Mapping[str, list[Any]]) -> dict[str, Content]:
 
 
 def equipment_in(columns: Mapping[str, list[Any]]) -> list[dict[str, str]]:
-    """Return each row's equipment by column, under its stored names. The result is empty if no row has any."""
+    """Return each row's equipment by column, under its stored names. The result is empty if no row has equipment."""
     given = [
         (name, [None if name_ is None else equipment_name(name.removeprefix(SHARED), name_) for name_ in values])
         for name, values in sorted(columns.items())
@@ -257,7 +257,7 @@ def equipment_in(columns: Mapping[str, list[Any]]) -> list[dict[str, str]]:
 
 
 def starts_in(columns: Mapping[str, list[Any]]) -> tuple[Order | None, list[int]]:
-    """Return how the events of checked rows are ordered, and the start for each row in microseconds since 1970."""
+    """Return the order of the events in checked rows, and the start of each row in microseconds since 1970."""
     if "started_at" in columns:
         return DATED, columns["started_at"]
     if SEQUENCE in columns:

@@ -86,7 +86,7 @@ def is_database(url: str) -> bool:
 
 
 def refusal_of(url: str) -> str:
-    """Return the reason why a URL is not a database of this version of Podium, or an empty string if it is."""
+    """Return the reason why a URL is not a database of this version of Podium, or an empty string if it is one."""
     engine = plain_engine(url)  # Podium's own engine would convert any database to WAL
     try:
         return refusal(engine)
@@ -145,7 +145,7 @@ def close_engine(engine: sa.Engine, patience_s: float = 0.0) -> None:
 
     Args:
         patience_s: Number of seconds to wait for threads that are using a connection. If the process ends before they
-            return it, a -shm or -wal file is left behind.
+            return their connections, a -shm or -wal file is left behind.
     """
     end, closing = time.monotonic() + patience_s, threading.Lock()
 
@@ -197,7 +197,7 @@ def _begin_sqlite(connection: sa.Connection) -> None:
 
 
 def read_only_engine(engine: sa.Engine) -> sa.Engine:
-    """Return an engine for read-only transactions, which each see a snapshot and never wait for writers."""
+    """Return an engine for read-only transactions. Each of them sees a snapshot and never waits for writers."""
     level = {"isolation_level": "REPEATABLE READ"} if engine.dialect.name == "postgresql" else {}
     return engine.execution_options(podium_reads=True, **level)
 
@@ -216,7 +216,7 @@ def reading_once(connection: sa.Connection) -> AbstractContextManager[None]:
 
 @contextmanager
 def write_transaction(engine: sa.Engine) -> Iterator[sa.Connection]:
-    """Start a transaction that is either committed as a whole or rolled back."""
+    """Start a transaction that is either committed completely or rolled back."""
     with explain_outage(), engine.connect() as connection, connection.begin():
         yield connection
 
@@ -286,7 +286,10 @@ def unknown_schema(engine: sa.Engine, revision: str | None) -> str:
 
 
 def earliest_revision(engine: sa.Engine) -> str | None:
-    """Return the earliest revision whose versions of Podium can still use the schema. Its newest migration says so."""
+    """Return the earliest revision whose versions of Podium can still use the schema.
+
+    The newest migration states it.
+    """
     with read_only_engine(engine).connect() as connection:
         if not sa.inspect(connection).has_table(compatibility.name):
             return None
@@ -294,7 +297,7 @@ def earliest_revision(engine: sa.Engine) -> str | None:
 
 
 def is_current(engine: sa.Engine) -> bool:
-    """Return True if the schema belongs to this version, or to a newer one that this version can use.
+    """Return True if the schema belongs to this version, or to a newer schema that this version can use.
 
     This takes no locks.
     """
@@ -324,7 +327,7 @@ def upgrade(engine: sa.Engine) -> None:
 
 
 def lock_schema(connection: sa.Connection) -> None:
-    """Wait until this transaction may change tables. In SQLite, every writer may."""
+    """Wait until this transaction may change tables. In SQLite, every writer may change them."""
     if connection.dialect.name == "postgresql":
         connection.execute(sa.text("SELECT pg_advisory_xact_lock(7061)"))
 
@@ -363,10 +366,12 @@ ALIVE = "SELECT 1"
 
 
 class UpkeepLock:
-    """The right to maintain a database. Only one process at a time can hold it, and it keeps it until it ends.
+    """The right to maintain a database.
 
-    In PostgreSQL, this is an advisory lock of a session, which the database releases when the process ends. With
-    SQLite, which serves a single process, that process always holds it.
+    Only one process at a time can hold it, and that process keeps it until it ends.
+
+    In PostgreSQL, this is an advisory lock of a session, which the database releases when the process ends. SQLite
+    serves only a single process, so that process always holds the right.
     """
 
     def __init__(self, engine: sa.Engine) -> None:

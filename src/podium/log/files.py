@@ -22,7 +22,7 @@ def file_of(url: sa.URL) -> Path | None:
 
 
 def files_of(path: Path) -> list[Path]:
-    """Return the existing files of a database, even if the database itself is missing."""
+    """Return the files of a database that exist, even if the database itself is missing."""
     return [file for file in (path, *(path.with_name(path.name + end) for end in SIDE_FILES)) if file.exists()]
 
 
@@ -32,7 +32,7 @@ def heads_beside(path: Path) -> Path:
 
 
 def is_sealed(path: Path) -> bool:
-    """Return True if SQLite can only read a database as immutable, because no side file exists or can be created."""
+    """Return True if SQLite can read a database only as immutable, because no side file exists or can be created."""
     has_log = any(file.stat().st_size for file in files_of(path) if file != path)
     return path.is_file() and not has_log and not os.access(path.resolve().parent, os.W_OK)
 
@@ -67,7 +67,7 @@ def pragmas(connection: Any, **values: int) -> Iterator[None]:
 
 
 def integrity_faults(engine: sa.Engine) -> list[str]:
-    """Return what SQLite's own check finds wrong with its file, one problem per string.
+    """Return the problems that SQLite's own check finds in its file, one per string.
 
     The list is empty for other databases. Other threads keep running, because the check has its own connection and
     SQLite does not hold Python's lock.
@@ -89,11 +89,11 @@ def truncate_wal(engine: sa.Engine, wait_ms: int = TRUNCATE_WAIT_MS) -> bool:
     """Move all committed data into the database file, and empty the `-wal` file next to it.
 
     Until this happens, the `-wal` file contains older versions of changed data. An active reader prevents it from being
-    emptied. In that case, as much data as possible is moved, and nothing is lost.
+    emptied. In this case, as much data as possible is moved, and nothing is lost.
 
     Args:
-        wait_ms: Time in milliseconds to wait for active readers, during which no one can write. For a large file, it is
-            at least `TRUNCATE_WAIT_MS`.
+        wait_ms: Time in milliseconds to wait for active readers. No one can write during that time. For a large file,
+            it is at least `TRUNCATE_WAIT_MS`.
     """
     path = file_of(engine.url)
     if path is None or not path.is_file():  # a connection would create an empty file

@@ -32,7 +32,7 @@ def kept_heads(engine: sa.Engine) -> dict[str, str]:
 
 
 def lost_heads(engine: sa.Engine, pool_name: str | None = None) -> list[str]:
-    """Return a sentence about each pool whose log no longer contains its saved head."""
+    """Return a sentence about each pool whose log no longer contains the saved head."""
     try:
         heads = kept_heads(engine)
     except StoreError as error:
@@ -53,7 +53,7 @@ def lost_heads(engine: sa.Engine, pool_name: str | None = None) -> list[str]:
 
 
 def keep_heads(engine: sa.Engine) -> None:
-    """Write the newest head of each log next to the database, unless a log lacks the head that was saved before."""
+    """Write the newest head of each log next to the database, unless a log no longer contains its saved head."""
     database = file_of(engine.url)
     if database is None or not database.exists():
         return

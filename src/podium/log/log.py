@@ -1,4 +1,4 @@
-"""The append-only log, from which everything else about a pool is derived. It can be verified, and gives reasons."""
+"""The append-only log, from which everything else about a pool is derived. It can be verified and contains reasons."""
 
 import hashlib
 import hmac
@@ -75,13 +75,13 @@ def json_entry(subject: str, details: Any, actor: str, reason: str = "") -> LogE
 
 
 def keyed_digest(content: bytes, secret: bytes) -> bytes:
-    """Return a digest that identifies equal content, but reveals nothing to anyone without the secret."""
+    """Return a digest that identifies equal content but reveals nothing to anyone without the secret."""
     digest = hashlib.blake2b(content, digest_size=DIGEST_BYTES).digest()
     return hmac.digest(secret, digest, "sha256")[:DIGEST_BYTES]  # RFC 2104
 
 
 def append(pool: PoolView, kind: str, entries: Sequence[LogEntry]) -> Logged:
-    """Append entries to the log and its chain. Their numbers are drawn while the pool is locked."""
+    """Append entries to the log and its chain. Their numbers are assigned while the pool is locked."""
     head = chain.newest_head(pool)
     if not entries:
         return Logged([], head)
@@ -114,9 +114,9 @@ def append(pool: PoolView, kind: str, entries: Sequence[LogEntry]) -> Logged:
 
 
 def draw_numbers(connection: sa.Connection, count: int) -> list[int]:
-    """Draw increasing numbers that no entry has ever had.
+    """Assign increasing numbers that no entry has ever had.
 
-    All are drawn at once, because single draws would take as long as rating.
+    All numbers are assigned at once, because assigning them one by one would take as long as rating.
     """
     if connection.dialect.name == "postgresql":
         return list(connection.execute(DRAW_SEQUENCE, {"count": count}).scalars())
@@ -151,7 +151,7 @@ SELECT_NEWEST_SEQ = sa.select(sa.func.max(log.c.seq)).where(of_pool(log))
 
 
 def newest_seq(pool: PoolView) -> int:
-    """Return the number of the pool's newest log entry. As long as this number stays the same, so do all ratings.
+    """Return the number of the pool's newest log entry. While this number stays the same, all ratings do.
 
     Returns:
         The number, or 0 if the log is empty.
@@ -258,7 +258,7 @@ def chain_faults(pool: PoolView) -> Iterator[str]:
 
 
 def text_faults(row: Any, given: Any) -> Iterator[tuple[str, bool]]:
-    """Yield each reason or title that does not match its hash. With each, yield False if the text was removed."""
+    """Yield each reason or title that does not match its hash, together with False if the text was removed."""
     if given is None and row.reason_hash is not None:
         yield f"the reason of {named(row)}", False
     elif given is not None and row.reason_hash != chain.reason_hash(given.salt, given.text):

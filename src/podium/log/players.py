@@ -1,7 +1,7 @@
 """Players and shared equipment by number. Their names are stored only here.
 
-The name of a piece of equipment comes from `podium.engine.tables.equipment.equipment_name`, and no player can have such
-a name.
+The name of a piece of equipment comes from `podium.engine.tables.equipment.equipment_name`. No player can have such a
+name.
 """
 
 from collections.abc import Iterable, Sequence
@@ -98,7 +98,7 @@ def current_numbers(pool: PoolView, names: Sequence[str]) -> dict[str, int]:
 
 
 def known_numbers(pool: PoolView, names: Sequence[str]) -> dict[str, int]:
-    """Return the numbers of players who have or had these names, in exact or normalized form, by the given name."""
+    """Return the numbers of players who have or had these names (in exact or normalized form), by the given name."""
     numbers = exact_numbers(pool, names)
     normal = {name: normalise(name) for name in names if name not in numbers and not name.startswith(MARK)}
     changed = {name: normalised for name, normalised in normal.items() if name != normalised}
@@ -123,7 +123,7 @@ def admit_names(pool: PoolView, names: Sequence[str], what: str = "player") -> l
 
 
 def names_like(pool: PoolView, name: str) -> list[str]:
-    """Return a few names that have the same beginning or end as a name, or that share all words of a pair with it."""
+    """Return a few names that begin or end like a name, or that contain all its parts if it names a pair."""
     folded, column = search_key(name), player.c.folded
     middle, size = len(folded) // 2, len(folded)
     begins = column.startswith(folded[: max(middle - 1, 1)], autoescape=True)
@@ -134,7 +134,7 @@ def names_like(pool: PoolView, name: str) -> list[str]:
 
 
 def numbers_of(pool: PoolView, names: Iterable[str]) -> dict[str, int]:
-    """Return the numbers of players by name. Newcomers are given a new number."""
+    """Return the numbers of players by name. Newcomers get new numbers."""
     numbered = provisional_numbers(pool, names)
     insert_players(pool, numbered.newcomers.items())
     return numbered.numbers
@@ -178,7 +178,7 @@ def newest_equipment(pool: PoolView) -> int:
 
 
 def confusables_of(pool: PoolView, names: Sequence[str]) -> dict[str, str]:
-    """Return the names that look like the name of another player in the pool, each with the name it resembles."""
+    """Return the names that look like the name of another player in the pool, each with the name that it resembles."""
     keys = {name: key(name) for name in names if not name.startswith(MARK)}
     known: dict[str, list[str]] = {}
     for row in pool.execute(SELECT_CONFUSABLES, among=set(keys.values())) if names else ():

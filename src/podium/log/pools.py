@@ -1,7 +1,7 @@
 """Pools. Each has a rating system, a description, and an order of events by date or by number.
 
-The store represents the number n as the n-th second of 1970, so that one key orders both kinds. This module converts
-input to such times, and output of numbered pools back to numbers.
+The store represents the number n as the n-th second of 1970, so that one key orders both kinds of events. This module
+converts input to such times, and converts output of numbered pools back to numbers.
 """
 
 import functools
@@ -66,7 +66,7 @@ def read_when(order: Order | None, text: str, *, whole_day: bool = False, zone: 
 
 
 def season_time(when: When) -> int:
-    """Return the start of a season in the store's form.
+    """Return the start of a season in the form that the store uses.
 
     In a numbered pool, it is one microsecond before the season's first event.
     """
@@ -89,7 +89,7 @@ MAIL_ADDRESS = re.compile(  # the HTML standard's "valid email address"
 
 
 class DescriptionChanges(TypedDict, total=False):
-    """Changes to a pool's description. None leaves a field unchanged, and an empty string removes its value."""
+    """Changes to a pool's description. None leaves a field unchanged, and an empty string clears it."""
 
     title: str | None
     contact: str | None
@@ -205,7 +205,7 @@ class Pool:
         return self.order == UNDATED
 
     def moment(self, time: int) -> datetime | None:
-        """Return the time that is this many microseconds after 1970, or None in a numbered pool."""
+        """Return the time this many microseconds after the start of 1970, or None in a numbered pool."""
         return None if self.is_undated else instant(time)
 
     def sequence(self, time: int) -> float | None:
@@ -219,7 +219,7 @@ class Pool:
 
     @property
     def is_outdated(self) -> bool:
-        """True if the pool was rated with an earlier version's arithmetic, so that it must be rated again."""
+        """True if the pool was rated with the arithmetic of an earlier version, so that it must be rated again."""
         return self.arithmetic < ARITHMETIC
 
     def within(self, connection: sa.Connection) -> "PoolView":
@@ -245,15 +245,15 @@ class PoolView(Pool):
         return cls(row.id, row.name, system, *state, description, order_in(row.begins), connection=connection)
 
     def execute(self, select: sa.Executable, *, among: Iterable[str | int] = (), **params: Any) -> Any:
-        """Execute a statement, passing this pool as its parameter `pool`.
+        """Execute a statement, passing this pool as its `pool` parameter.
 
         Args:
-            among: Values of the parameter `among`.
+            among: Values of the `among` parameter.
         """
         return self.connection.execute(select, self.known(among) | params)
 
     def run(self, statement: sa.Executable, *, among: Iterable[str | int] = (), **params: Any) -> Sequence[Any]:
-        """Return all rows of a prepared statement as plain tuples, which is faster.
+        """Return all rows of a prepared statement as plain tuples, which are faster.
 
         The result is empty if there are no rows.
         """
@@ -325,8 +325,8 @@ def locked_pool(engine: sa.Engine, name: str, observe: WriteObserver = ignore_ti
     """Start a transaction that holds a pool's lock.
 
     Args:
-        observe: Called once the transaction is committed, with the pool, the number of seconds until it was locked, and
-            the number of seconds for which it was locked.
+        observe: Function that is called after the transaction is committed, with the pool, the number of seconds until
+            it was locked, and the number of seconds for which it was locked.
 
     Raises:
         UnavailableError: The database is unavailable.
@@ -340,7 +340,7 @@ def locked_pool(engine: sa.Engine, name: str, observe: WriteObserver = ignore_ti
 
 
 def other_arithmetic(pool: Pool) -> str:
-    """Return a sentence with advice if a pool was rated with another version's arithmetic, or an empty string."""
+    """Return a sentence with advice if a pool was rated with another version's arithmetic, or else an empty string."""
     if pool.arithmetic == ARITHMETIC:
         return ""
     revisions = (
@@ -372,7 +372,7 @@ def refuse_unwritable(pool: Pool) -> None:
 
 
 def day_of(moment: date) -> int:
-    """Return the number of a day, counted from 1970."""
+    """Return the number of a day, counting from 1970."""
     return (moment - instant(0).date()).days
 
 
@@ -396,5 +396,5 @@ def date_of(day: int) -> date:
 
 
 def day_shown(order: Order | None, day: int) -> date | int:
-    """Return the day with this number or, in a numbered pool, the event before which the ranks were as shown."""
+    """Return the day with this number or, in a numbered pool, the event before which these ranks applied."""
     return day if order == UNDATED else date_of(day)

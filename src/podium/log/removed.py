@@ -32,12 +32,12 @@ def removed_hash(pool: PoolView, kind: Kind, text: str) -> str:
 
 
 def removed_players(pool: PoolView, names: Iterable[str]) -> dict[str, int]:
-    """Return the numbers of the anonymized players who had these names, by the given name."""
+    """Return the numbers of the anonymized players who had these names, by name."""
     return {name: row[1] for name, row in rows_of(pool, "player", names).items()}
 
 
 def public_ids(pool: PoolView, ids: Iterable[str]) -> dict[str, str]:
-    """Return the IDs that have replaced these IDs, by the given ID. IDs that were never replaced are left out."""
+    """Return the IDs that have replaced these IDs, by old ID. IDs that were never replaced are left out."""
     return {text: row[2] for text, row in rows_of(pool, "id", ids).items()}
 
 
@@ -76,5 +76,5 @@ def keep_removed(pool: PoolView, players: Mapping[str, int], ids: Mapping[str, s
 
 
 def give_back(pool: PoolView, name: str) -> None:
-    """Delete the hash of a removed name because a player has the name again."""
+    """Delete the hash of a removed name, because a player has that name again."""
     pool.run(DELETE_REMOVED, given=removed_hash(pool, "player", name))

@@ -1,4 +1,4 @@
-"""The database tables. States are exact little-endian doubles in sequence. Entries are lines of JSON.
+"""The database tables. States are sequences of exact little-endian doubles. Entries are lines of JSON.
 
 Names are stored only in `player`, `equipment` and `alias`. Everything else refers to a player by a number within the
 pool, so that players can be renamed or anonymized. Equipment uses the same columns, with numbers from `FIRST_EQUIPMENT`

@@ -23,13 +23,13 @@ class _Values(FunctionElement[Any]):
 
 
 def among(column: "sa.ColumnElement[Any]", name: str = "among") -> "sa.ColumnElement[bool]":
-    """Return the condition that a column's value is in the parameter `name`, a JSON array made by `values`."""
+    """Return the condition that a column's value is in the parameter `name`, which is a JSON array made by `values`."""
     rows = _Values(sa.bindparam(name, type_=sa.Text()), sa.type_coerce(sa.null(), column.type))
     return column.op("IN", is_comparison=True)(rows)
 
 
 def values(items: Iterable[str | int]) -> str:
-    """Return these values as a JSON array, to be passed as the parameter of `among`."""
+    """Return these values as a JSON array, for the parameter of `among`."""
     return json.dumps(list(items))
 
 
@@ -126,7 +126,7 @@ def upsert(connection: sa.Connection, table: sa.Table, rows: Rows) -> None:
 def execute_rows(connection: sa.Connection, statement: Callable[[str, int], str], rows: Rows, width: int) -> None:
     """Execute a statement with rows, in batches of the fastest size.
 
-    Drivers of database servers form batches themselves.
+    The drivers of database servers form batches on their own.
     """
     database, cells = connection.dialect.name, [*chain.from_iterable(rows)]
     at_once = STATEMENT_ROWS if database == "sqlite" else 1
@@ -159,7 +159,7 @@ DAY_US = 86_400_000_000
 
 
 def instant(microseconds: int) -> datetime:
-    """Return the time that is this many microseconds after 1970."""
+    """Return the time this many microseconds after the start of 1970."""
     return EPOCH + timedelta(microseconds=microseconds)
 
 
@@ -191,5 +191,5 @@ def is_equipment(number: int) -> bool:
 
 
 def of_pool(table: sa.FromClause) -> ColumnElement[bool]:
-    """Return the condition that a row belongs to the pool of the statement."""
+    """Return the condition that a row belongs to the statement's pool."""
     return table.c.pool_id == sa.bindparam("pool")

@@ -1,4 +1,4 @@
-"""Create the tables of the first release. They are frozen, whatever podium.log.schema declares today."""
+"""Create the tables of the first release. They never change, whatever podium.log.schema declares today."""
 
 from alembic import op
 

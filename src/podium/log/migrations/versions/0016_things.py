@@ -50,7 +50,7 @@ WORDS = {
 def upgrade() -> None:
     """Create the table.
 
-    A version without it would rate without the equipment, and not know the numbers of equipment.
+    A version without it would rate without the equipment and would not know the numbers of equipment.
     """
     connection = op.get_bind()
     dialect = connection.dialect.name

@@ -16,7 +16,7 @@ UPDATE compatibility SET earliest = '0020'
 
 
 def upgrade() -> None:
-    """Create the table. A version that does not know the table would bring removed names back."""
+    """Create the table. A version that does not know the table would bring back removed names."""
     connection = op.get_bind()
     number, content = TYPES[connection.dialect.name]
     for statement in TABLE.format(number=number, bytes=content).split(";"):

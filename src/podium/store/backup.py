@@ -46,7 +46,7 @@ def back_up(url: str, target: Path) -> None:
 
 
 def heads_of(path: Path) -> list[str]:
-    """Return one sentence per pool about the head of its log in a copy. Copies from earlier versions have none."""
+    """Return one sentence per pool about the head of its log in a copy. Copies from earlier versions have no heads."""
     engine = plain_engine(f"sqlite:///{path}")  # Podium's own engine would leave files next to the copy
     try:
         if not is_current(engine):
@@ -60,7 +60,7 @@ def heads_of(path: Path) -> list[str]:
 def restore(source: Path, url: str, *, unverified: bool = False) -> Verification:
     """Restore a backup as a database, after checking that it is complete and agrees with its log.
 
-    The backup is not changed, except that SQLite merges the files next to it into it.
+    The backup does not change, except that SQLite merges into it the files next to it.
     """
     target = sqlite_file(url)
     refuse_existing(target)
@@ -88,7 +88,7 @@ def restore(source: Path, url: str, *, unverified: bool = False) -> Verification
 
 
 def sqlite_file(url: str) -> Path:
-    """Return the file of an SQLite database, whether or not it exists."""
+    """Return the file of an SQLite database, even if it does not exist."""
     path = database_file(url)
     if path is None:
         raise StoreError("Podium restores only SQLite files. Use pg_dump and pg_restore for PostgreSQL.")
@@ -110,9 +110,9 @@ def refuse_existing(target: Path) -> None:
 
 
 def database_part(target: Path) -> AbstractContextManager[Path]:
-    """Yield the path where a new database is prepared.
+    """Yield the path at which a new database is prepared.
 
-    It is then moved to its target, unless that name is taken by now.
+    The database is then moved to its target, unless that name has been taken in the meantime.
     """
     return part_file(target, StoreError, accept=make_way, side_files=SIDE_FILES, private=True)
 
@@ -124,7 +124,7 @@ def make_way(target: Path) -> None:
 
 
 def copy(source: Path, part: Path) -> None:
-    """Copy an SQLite database, including its `-wal` file, as it is at one point in time."""
+    """Copy an SQLite database, including its `-wal` file, at one point in time."""
     try:
         with (
             closing(connect_sealed(source) if is_sealed(source) else sqlite3.connect(source)) as database,

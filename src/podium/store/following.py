@@ -95,7 +95,7 @@ class Snapshots:
         self._lock = RLock()
 
     def find(self, pool: PoolView) -> Snapshot | None:
-        """Return the snapshot in memory that shows a pool exactly as its transaction sees it, or None."""
+        """Return the snapshot in memory of a pool exactly as its transaction sees it, or None."""
         return self._followed(pool.name).snapshots.get((pool.id, newest_place(pool)))
 
     def holds(self, name: str) -> bool:
@@ -112,7 +112,7 @@ class Snapshots:
     def newest_version(self, name: str) -> int:
         """Return the version of the newest snapshot of a pool in memory.
 
-        After a write, that is the version it created.
+        After a write, this is the version that the write created.
         """
         return max((place.seq for _, place in self._followed(name).snapshots), default=0)
 
@@ -177,7 +177,7 @@ class Snapshots:
     def _look(self, followed: Followed) -> tuple[Held | Fold, bool]:
         """Return the current pool, or the fold that leads to it.
 
-        Also return True if that fold has yet to be started.
+        Also return True if that fold has not been started yet.
         """
         with followed.lock:
             if followed.fold is not None:
@@ -218,7 +218,7 @@ class Snapshots:
     def keep(self, pool: Pool, place: LogPlace, snapshot: Snapshot) -> Held:
         """Keep a snapshot in memory.
 
-        Readers find it once the log has its entry, so a writer calls this before COMMIT.
+        Readers find it once its entry is in the log, so a writer calls this before COMMIT.
         """
         with self._lock:
             followed, key = self._followed(pool.name), (pool.id, place)
@@ -255,7 +255,7 @@ class Snapshots:
             self._pools.pop(name, None)
 
     def newest(self, pool: PoolView, place: LogPlace) -> Held | None:
-        """Return the newest snapshot before an entry, among those whose own entry the log still has, or None."""
+        """Return the newest snapshot before an entry, among those whose own entry is still in the log, or None."""
         held = self._followed(pool.name).snapshots
         for (number, known), snapshot in sorted(held.items(), key=lambda entry: -entry[0][1].seq):
             if number == pool.id and known.seq < place.seq and has_entry(pool, known):
@@ -310,7 +310,7 @@ def replay(pool: PoolView) -> Snapshot:
 
 
 def unfolded(pool: PoolView) -> Snapshot:
-    """Return a pool as it is before the first entry of its log."""
+    """Return a pool in its state before the first entry of its log."""
     return empty(replace(Pool(*pool.cells()), closed=False, description=NO_DESCRIPTION, order=None))
 
 
@@ -333,7 +333,7 @@ class PoolReader(PoolAt):
 
     @classmethod
     def of(cls, pool: PoolView, snapshots: Snapshots, **more: Any) -> "PoolReader":
-        """Return the same pool, with its snapshot taken from these."""
+        """Return the same pool, with its snapshot taken from these snapshots."""
         return cls(*pool.cells(), connection=pool.connection, snapshots=snapshots, **more)
 
     @cached_property

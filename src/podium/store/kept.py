@@ -1,7 +1,7 @@
 """Caches that can be deleted at any time: a pool's snapshot, its headline, and the results of nightly calculations.
 
-A cache follows from one entry of the log. Its stamp names that entry, the revisions that made the cache, and a digest
-of the cache. A cache is ignored if its stamp differs from the one that this pool and this version would give it.
+A cache belongs to one entry of the log. Its stamp names that entry, the revisions that made the cache, and a digest of
+the cache. A cache is ignored if its stamp differs from the one that this pool and this version would give it.
 """
 
 import hashlib
@@ -71,7 +71,7 @@ def digest_of(pool: Pool, body: bytes) -> str:
 
 
 def stamp_of(pool: Pool, seq: int, entry_hash: bytes, body: bytes) -> str:
-    """Return the stamp of a cache that follows from this log entry."""
+    """Return the stamp of a cache that belongs to this log entry."""
     made_by = ARITHMETIC, LAYOUT, package_version(pool.system.name)
     return json.dumps([seq, entry_hash.hex(), pool.id, *made_by, digest_of(pool, body)])
 
@@ -101,7 +101,7 @@ def read(pool: PoolView, name: str, part: int = HEAD) -> Cache | None:
 
 
 def write(pool: PoolView, name: str, seq: int, parts: Mapping[int, bytes]) -> None:
-    """Store parts of a cache that follow from a log entry. The transaction must hold the pool's lock."""
+    """Store parts of a cache that belong to a log entry. The transaction must hold the pool's lock."""
     for (entry_hash,) in pool.run(SELECT_HASH, seq=seq):
         rows = ((part, stamp_of(pool, seq, entry_hash, body), body) for part, body in parts.items())
         upsert(pool.connection, kept, ((pool.id, name, *row) for row in rows))
@@ -118,7 +118,7 @@ def forget_texts(pool: PoolView) -> None:
 
 
 def is_due(pool: PoolView, most: int) -> bool:
-    """Return True if a start would read more than `most` log entries, or re-rate as many corrected events.
+    """Return True if loading would read more than `most` log entries, or re-rate as many corrected events.
 
     A pool that was rated by another revision of the arithmetic is never due, because nobody can read it.
     """
@@ -134,7 +134,7 @@ def is_due(pool: PoolView, most: int) -> bool:
 
 
 def load(pool: PoolView) -> Snapshot | None:
-    """Return the stored snapshot of a pool, or None if there is none that can be trusted."""
+    """Return the stored snapshot of a pool, or None if there is no snapshot that can be trusted."""
     found = read(pool, SNAPSHOT)
     if found is None:
         return None
@@ -168,7 +168,7 @@ def write_snapshot(engine: sa.Engine, pool: PoolView, entry_hash: bytes, snapsho
         snapshot: the snapshot to store.
 
     Returns:
-        False if the pool changed in the meantime in such a way that the snapshot must not be stored.
+        False if the pool has changed in the meantime, so that the snapshot must not be stored.
     """
     place = snapshot.seq, entry_hash
     try:
@@ -197,10 +197,10 @@ def write_snapshot(engine: sa.Engine, pool: PoolView, entry_hash: bytes, snapsho
 
 @contextmanager
 def locked(engine: sa.Engine, pool: Pool, seq: int, entry_hash: bytes) -> Iterator[PoolView]:
-    """Open a transaction in which a cache that follows from a log entry may be written.
+    """Open a transaction in which a cache that belongs to a log entry may be written.
 
     Raises:
-        OvertakenError: the log no longer contains the entry, or a name has been removed since.
+        OvertakenError: the log no longer contains the entry, or a name has been removed since then.
         UnknownError: the pool was deleted.
     """
     with locked_pool(engine, pool.name) as now:
@@ -233,7 +233,7 @@ def delete_others(engine: sa.Engine, pool: Pool, place: tuple[int, bytes], used:
 
 
 def packed(part: Part) -> bytes:
-    """Return arrays as compressed bytes that follow their names, types and shapes.
+    """Return arrays as their names, types and shapes, followed by compressed bytes.
 
     The first bytes of all numbers are stored together, then the second bytes, and so on. This takes a third of the
     space.

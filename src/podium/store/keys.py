@@ -1,4 +1,4 @@
-"""API keys for one pool or for all, of which only digests are stored, and sessions, request budgets and webhooks."""
+"""API keys (for one pool or for all pools, stored only as digests), sessions, request budgets and webhooks."""
 
 import base64
 import hashlib
@@ -71,7 +71,7 @@ class ApiKey:
 
     @property
     def is_limited(self) -> bool:
-        """True if the key has a limit that keys created with it would not have."""
+        """True if the key has a limit that keys created with it would not inherit."""
         return self.backdating_limit_s is not None or self.per_second is not None or self.expires_at is not None
 
     def may(self, role: str, pool: str | None) -> bool:
@@ -105,7 +105,7 @@ def create_key(
         engine: the database.
         name: the name of the key.
         role: the role of the key.
-        pool: the pool that the key is for. Default: all pools.
+        pool: the pool that the key can access. Default: all pools.
         per_second: maximum number of requests per second.
         lifetime: time until the key expires.
         backdating_limit_s: age in seconds of the oldest event that the key may submit or correct. Default: no limit.
@@ -142,7 +142,7 @@ def has_admin(engine: sa.Engine) -> bool:
 def create_first_admin(engine: sa.Engine, since: datetime) -> str | None:
     """Create a key that administers all pools.
 
-    Return None if there is one, or if one has been created since a given time.
+    Return None if such a key exists, or if one has been created since a given time.
     """
     moment = since.isoformat(timespec="seconds")
     with write_transaction(engine) as connection:
@@ -167,7 +167,7 @@ def insert_key(connection: sa.Connection, row: dict[str, Any]) -> str:
 
 
 def timestamp(after: timedelta = timedelta()) -> str:
-    """Return the current time, or the time after a delay, in ISO 8601 as the table stores it."""
+    """Return the current time, or the time after a delay, in the ISO 8601 form that the table stores."""
     return (datetime.now(UTC) + after).isoformat(timespec="seconds")
 
 
@@ -242,7 +242,7 @@ def valid_keys(engine: sa.Engine, numbers: Collection[int]) -> set[int]:
 
 
 def find_key(connection: sa.Connection, secret: str) -> ApiKey | None:
-    """Find a valid key by its digest, so that the time it takes does not reveal how much of a secret is correct."""
+    """Find a valid key by its digest, so that the time taken does not reveal how much of a secret is correct."""
     row = connection.execute(SELECT_KEY, {"digest": digest(secret), "now": timestamp()}).first()
     return None if row is None else ApiKey.from_row(row)
 
@@ -257,7 +257,7 @@ def find_session_key(connection: sa.Connection, session_key: SessionKey) -> ApiK
 
 
 def fingerprint(key_digest: bytes) -> str:
-    """Return a string that tells a key from others with the same number, without revealing the key or its digest."""
+    """Return a string that distinguishes a key from others with its number, without revealing the key or its digest."""
     return hashlib.sha256(key_digest).hexdigest()[:FINGERPRINT_CHARACTERS]
 
 
@@ -305,7 +305,7 @@ INSERT_SECRET = sa.text(
 
 
 def session_secret(engine: sa.Engine) -> bytes:
-    """Return the secret of sessions, which the first process that needs it creates."""
+    """Return the secret for sessions. The first process that needs it creates it."""
     with read_transaction(engine) as connection:
         secret: bytes | None = connection.execute(SELECT_SECRET).scalar()
     if secret is not None:
@@ -316,7 +316,7 @@ def session_secret(engine: sa.Engine) -> bytes:
 
 
 def rotate_session_secret(engine: sa.Engine) -> None:
-    """Replace the secret of sessions, which ends every session."""
+    """Replace the secret for sessions, which ends every session."""
     with write_transaction(engine) as connection:
         connection.execute(sa.delete(signing_secret))
         connection.execute(INSERT_SECRET, new_row())
@@ -373,15 +373,15 @@ def create_webhook(engine: sa.Engine, pool_name: str, url: str, *, form: str = "
     """Create a webhook that receives everything that happens in a pool from now on.
 
     Args:
-        form: `JSON` for a program, or one of `CHATS` for a chat service. An empty string selects the chat service that
-            the URL belongs to, or else JSON.
+        form: `JSON` for a program, or one of `CHATS` for a chat service. An empty string selects the chat service to
+            which the URL belongs, or else JSON.
         private: True if the URL may point to a private address.
 
     Returns:
         The webhook, with the secret that signs its deliveries.
 
     Raises:
-        ParameterError: the URL or the form is wrong.
+        ParameterError: the URL or the form is invalid.
         UnknownError: there is no such pool.
     """
     refuse_url(url)
@@ -411,7 +411,7 @@ def refuse_url(url: str) -> None:
 
 
 def list_webhooks(engine: sa.Engine, pool: str | None = None) -> list[Webhook]:
-    """List the webhooks of a pool. By default, list those of all pools."""
+    """List the webhooks of a pool. By default, list the webhooks of all pools."""
     names = Webhook.__dataclass_fields__
     with read_transaction(engine) as connection:
         rows = connection.execute(SELECT_WEBHOOKS)
@@ -430,7 +430,7 @@ def delete_webhook(engine: sa.Engine, number: int) -> None:
 
 
 def resume_webhook(engine: sa.Engine, number: int) -> None:
-    """Resume a stopped webhook from the entry where it stopped."""
+    """Resume a stopped webhook from the entry at which it stopped."""
     state = {"stopped": False, "failing_since": None, "last_error": ""}
     require_one(write(engine, sa.update(webhook).where(webhook.c.id == number).values(**state)), number)
 
@@ -444,12 +444,12 @@ def store_progress(
     engine: sa.Engine, receiver: Webhook, delivered_seq: int, *, error: str = "", failing_since: str | None = None,
     stopped: bool = False, leader: int | None = None, announced_until: int | None = None,
 ) -> None:  # fmt: skip
-    """Store how far deliveries to a receiver have progressed, and their latest error.
+    """Store the progress of deliveries to a receiver, and their latest error.
 
     If the webhook has been deleted, do nothing.
 
     Args:
-        leader: the number of the player who led when the newest message to a chat was sent.
+        leader: the number of the player who was leading when the latest message to a chat was sent.
         announced_until: time in microseconds since 1970. Races that start before it have been announced in the chat.
     """
     state = {"delivered_seq": delivered_seq, "last_error": error, "failing_since": failing_since, "stopped": stopped}

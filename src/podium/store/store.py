@@ -1,4 +1,4 @@
-"""The store as its users see it: what is done to pools is done whole, each in its transactions, or not at all."""
+"""The store, as its users see it. Every change to a pool is made completely or not at all."""
 
 import logging
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -46,7 +46,7 @@ LOGGER = logging.getLogger(__name__)
 
 
 class Options(TypedDict, total=False):
-    """Options of a change, as for `Store.run`."""
+    """Options of a change, as in `Store.run`."""
 
     actor: str
     reason: str
@@ -57,9 +57,9 @@ class Options(TypedDict, total=False):
 class Store(Reader):
     """Pools of results with their ratings, in a database.
 
-    Each method is applied completely or not at all. Writers to a pool take turns. All methods with a pool's
-    name raise `UnknownError` if it does not exist. With `dry_run`, a correction stores nothing and does not wait. It
-    returns totals and the largest effects; `effects_after` lists the following ones.
+    Each method is applied completely or not at all. Writers to a pool take turns. All methods with a pool's name raise
+    `UnknownError` if it does not exist. With `dry_run`, a correction stores nothing and does not wait. It returns
+    totals and the largest effects. `effects_after` lists the next ones.
     """
 
     def run(
@@ -73,19 +73,19 @@ class Store(Reader):
         dry_run: bool = False,
         effects_after: str | None = None,
     ) -> Any:
-        """Make a change to a pool, or only return its effects.
+        """Make a change to a pool or, with `dry_run`, return its effects without storing anything.
 
         Args:
             pool_name: the pool.
             act: the change.
             actor: the sender, for the log.
             reason: the reason for the log. It can be deleted later.
-            version: the version of the log in a preview of the change. Default: any.
+            version: the version of the log for which the change was previewed. Default: any.
             dry_run: True to store nothing. The first receipt has the largest changes.
             effects_after: for a dry run, `next` from the previous page of effects.
 
         Returns:
-            The change's answer: one receipt, several, or the number of changed ledger rows.
+            The result of the change: one receipt, several receipts, or the number of changed ledger rows.
 
         Raises:
             StaleError: the pool has changed since the preview.
@@ -124,10 +124,10 @@ class Store(Reader):
         Args:
             pool_name: the pool.
             rows: results, as for `podium.rate`. The first event of a pool decides whether all events have `started_at`.
-            match_ids: the registered match of each event that is the result of one.
+            match_ids: for each event that is the result of a registered match, the ID of that match.
             received: time of receipt in microseconds since 1970, for dated events without `started_at`.
-            reason: a note for the log on supplied values, such as dates.
-            sheet: the sheet with the events.
+            reason: a note, stored in the log, about values that were filled in, such as dates.
+            sheet: the sheet that contains the events.
             order: the order of a pool without events, if the rows have neither `started_at` nor `sequence`.
             options: `actor`, `dry_run` and `effects_after`, as for `run`.
 
@@ -155,10 +155,10 @@ class Store(Reader):
         order: Order | None = None,
         **options: Unpack[Options],
     ) -> SheetChanges:
-        """Update a pool from a sheet that was submitted before, as if it had always been in its present form.
+        """Update a pool from a sheet that was submitted before, as if the sheet had always had its present content.
 
         New events are added, changed events are amended and missing events are voided, all in one transaction.
-        Corrections made in the pool itself stay, unless the sheet is to `overrule` them.
+        Corrections made in the pool itself are kept, unless the sheet is to `overrule` them.
 
         Returns:
             The numbers of unchanged, new, changed, removed and kept events.
@@ -173,10 +173,10 @@ class Store(Reader):
         """Store results from several senders, in one transaction if all are valid.
 
         An error in one submission does not affect the others. No event may be in two of them. With `leave_long`,
-        submissions that take longer than a short transaction are left for `submit`.
+        submissions that are too large for a short transaction are left for `submit`.
 
         Returns:
-            In their order: the receipts of each sender, or the error. A `LongWorkError` marks those that were left.
+            For each sender, in order: the receipts or the error. A `LongWorkError` marks submissions that were left.
         """
         try:
             self.follow(pool_name)
@@ -237,7 +237,7 @@ class Store(Reader):
 
         Args:
             pool_name: the pool.
-            event_id: the id of the event.
+            event_id: the ID of the event.
             versions: the versions to which this may apply. Default: any.
             options: `actor`, `reason`, `dry_run` and `effects_after`, as for `run`.
 
@@ -267,17 +267,17 @@ class Store(Reader):
     preview = reads(previews.preview, as_stored=True)
 
     def dry_run(self, pool_name: str, act: Act, *, effects_after: str | None = None) -> Rerated:
-        """Say how much an act would move, and list the largest effects. Nothing is stored, and nobody waits.
+        """Return the totals and the largest effects of a change without making it. No other writer has to wait.
 
         Args:
             act: the change.
-            effects_after: the `next` of the page of effects before.
+            effects_after: the `next` value of the previous page of effects.
 
         Returns:
-            How many rows of the ledger would change, how much would move, and the largest effects.
+            The number of ledger rows that would change, the totals of the changes, and the largest effects.
 
         Raises:
-            PodiumError: the act is refused, as it would be if it were carried out.
+            PodiumError: the change is invalid, and would also be rejected if it were actually made.
         """
 
         def look(pool: PoolReader) -> Rerated:
@@ -294,15 +294,15 @@ class Store(Reader):
     blank_reason = writes(log.blank_reason, even_closed=True, forgets=True)
 
     def merge(self, pool_name: str, name: str, into: str, *, kind: str = "", **options: Unpack[Options]) -> int:
-        """Merge a player into another, or a piece of equipment of a `kind` into another, for all events.
+        """Merge a player, or a piece of equipment of a `kind`, into another one, for all events.
 
         Returns:
             The number of changed ledger rows.
 
         Raises:
             UnknownError: the pool does not exist, or a player has no rating.
-            StoreError: the two are the same, or one was already merged.
-            ResultsError: the two met in an event that counts.
+            StoreError: the two accounts are the same, or one was already merged.
+            ResultsError: the two took part in the same event, and the event counts.
         """
         written: int = self.run(pool_name, accounts.merge(name, into, kind), **options)
         return written
@@ -310,11 +310,11 @@ class Store(Reader):
     def unmerge(self, pool_name: str, name: str, *, kind: str = "", **options: Unpack[Options]) -> int:
         """Separate a merged player, or a merged piece of equipment of a `kind`, as if the merge had never happened.
 
-        Results under its name since the merge belong to it as well. Accounts that were merged into it before stay
+        Results sent under its name since the merge also belong to it. Accounts that were merged into it earlier stay
         merged.
 
         Returns:
-            The number of changed ledger rows; 0 if it was already separate.
+            The number of changed ledger rows, or 0 if it was already separate.
 
         Raises:
             UnknownError: the pool or the player does not exist.
@@ -346,11 +346,11 @@ class Store(Reader):
             actor: the sender, for the log.
             order: the order of events: `dated`, or `sequence` for numbers without dates. Default: the first event
                 decides.
-            description: settings, as for `describe_pool`.
+            description: settings, as in `describe_pool`.
 
         Raises:
             StoreError: a pool of that name exists.
-            ParameterError: the name is invalid or is the address of a page, or a text of the description is invalid.
+            ParameterError: the name is invalid or is the address of a page, or a text in the description is invalid.
         """
         admitted = NO_DESCRIPTION.changed(**description)
         with write_transaction(self.engine) as connection:
@@ -382,8 +382,8 @@ class Store(Reader):
         Args:
             pool_name: the pool.
             order: `dated` or `sequence`.
-            start: the date of the first event; if None, each event gets its earlier date, or that of receipt.
-            every: the time from each event to the next, such as 1w; empty if all were on one day.
+            start: the date of the first event. If None, each event gets its earlier date, or the date of receipt.
+            every: the time from each event to the next, such as 1w. Empty if all events were on one day.
             options: `actor` and `dry_run`, as for `run`.
 
         Returns:
@@ -419,10 +419,10 @@ class Store(Reader):
         return written
 
     def delete_pool(self, pool_name: str) -> None:
-        """Delete a closed pool: its log, all that derives from it, and the keys that opened it alone.
+        """Delete a closed pool: its log, all data derived from it, and the keys that are only for this pool.
 
         Raises:
-            StoreError: it is not closed.
+            StoreError: the pool is not closed.
         """
         with locked_pool(self.engine, pool_name, self.observe_write) as pool:
             administration.delete(pool)
@@ -453,10 +453,10 @@ class Store(Reader):
     # Upkeep
 
     def keep_snapshot(self, pool_name: str, *, entries: int) -> bool:
-        """Keep a pool's snapshot in the database, if a start would read more than `entries` of its log.
+        """Store a pool's snapshot in the database, if loading the pool would read more than `entries` log entries.
 
         Returns:
-            True if it was due.
+            True if the snapshot was due.
         """
         with self.reading(pool_name) as pool:
             if not kept.is_due(pool, entries):
@@ -465,18 +465,18 @@ class Store(Reader):
         return place.hash is not None and kept.write_snapshot(self.engine, pool, place.hash, snapshot)
 
     def keep_large_snapshots(self) -> None:
-        """Keep the snapshots that are held, as far as they are due."""
+        """Store all snapshots in memory that are due."""
         for name in self.snapshots.large(kept.ENTRIES):
             self.keep_snapshot(name, entries=kept.ENTRIES)
 
     def close(self, patience_s: float = 0.0) -> None:
-        """Keep the snapshots that are due, and let the connections go."""
+        """Store the snapshots that are due, and close the connections."""
         with suppress(PodiumError):  # a later start reads the log
             self.keep_large_snapshots()
         super().close(patience_s)
 
     def keep_headline(self, pool_name: str, version: int, body: bytes) -> None:
-        """Keep what the first page says of a pool, unless the pool has a newer version by now."""
+        """Store the text about a pool for the first page, unless the pool has a newer version by now."""
         with self.writing(pool_name, even_closed=True) as pool:
             if newest_place(pool).seq == version:
                 kept.write(pool, kept.HEADLINE, version, {kept.HEAD: body})
@@ -484,10 +484,10 @@ class Store(Reader):
     keep_hindsight = hindsight.keep
 
     def keep_facts(self, pool_name: str) -> bool:
-        """Work out what `pool_facts` shows, from much of the history, and keep it; once a day, and after a new system.
+        """Calculate and store the facts that `pool_facts` returns, once a day and after a change of system.
 
         Returns:
-            Whether it was due.
+            True if the calculation was due.
         """
         found = self.read_pool(pool_name, pool_facts.find_due)
         if found is not None:

@@ -1,7 +1,7 @@
 """Upgrade databases from earlier versions: re-rate their pools, and remove tables that are no longer used.
 
-Each pool is rated in transactions of its own, by `podium db upgrade` and at the start of `podium serve`. An interrupted
-upgrade continues at the next call.
+Each pool is rated in its own transactions, by `podium db upgrade` or when `podium serve` starts. An interrupted upgrade
+continues at the next call.
 """
 
 import json
@@ -82,11 +82,11 @@ def due_pools(engine: sa.Engine) -> list[str]:
 
 
 def upgrade_pools(store: Store, actor: str) -> Iterator[Upgraded]:
-    """Re-rate every pool that needs it, report each pool when it is committed, and drop the tables of earlier versions.
+    """Re-rate every pool that needs it, report each when it is committed, and drop the tables of earlier versions.
 
-    Several processes may do this at once. One of them rates a pool while the others wait for it. A pool that cannot be
-    rated stays as it was, without affecting other pools. A pool whose earlier tables differ from its log is reported,
-    and its tables are kept.
+    Several processes may do this at the same time. One of them rates a pool while the others wait for it. A pool that
+    cannot be rated stays as it was, without affecting other pools. A pool whose earlier tables differ from its log is
+    reported, and its tables are kept.
     """
     with read_only_engine(store.engine).connect() as connection:
         former, kept = former_tables(connection), list[str]()
@@ -110,7 +110,7 @@ def upgrade_pools(store: Store, actor: str) -> Iterator[Upgraded]:
 
 
 def in_turn(write: Callable[[], T]) -> T:
-    """Run a function that writes and return its result, waiting for any other process whose turn takes long."""
+    """Run a function that writes, and return its result. If another process takes a long time, wait for it."""
     while True:
         try:
             return write()
@@ -120,7 +120,7 @@ def in_turn(write: Callable[[], T]) -> T:
 
 
 def rerate_pool(store: Store, name: str, actor: str) -> Snapshot | None:
-    """Re-rate a pool with this version's arithmetic. Return None if another process did so first."""
+    """Re-rate a pool with this version's arithmetic. Return None if another process has already done so."""
 
     def read(look: execution.Look) -> Any:
         with store.reading(name) as pool:
@@ -203,7 +203,7 @@ def moved(former: pl.DataFrame, snapshot: Snapshot) -> pl.DataFrame:
 
 
 def moved_ratings(former: pl.DataFrame, snapshot: Snapshot) -> str:
-    """Return a sentence about how many ratings moved, and by how much."""
+    """Return a sentence about the number of ratings that moved, and how far they moved."""
     found = moved(former, snapshot)
     sentence = f"{count_counting(snapshot)} events rated again, {found.height} rating changes affected"
     if found.is_empty():
@@ -230,7 +230,7 @@ FORMER_COLUMNS = {"generation_id", "staging_id"}  # of a pool's row
 
 
 def make_small(engine: sa.Engine) -> None:
-    """Free the disk space of dropped tables. A PostgreSQL database does this by itself."""
+    """Free the disk space of dropped tables. PostgreSQL does this on its own."""
     if engine.dialect.name != "sqlite":
         return
     try:

@@ -58,7 +58,7 @@ class Verification:
 
 
 def differences(pool: PoolReader, compared: Counter[str]) -> Iterator[str]:
-    """Yield all differences, one sentence each. Each step relies on the data that earlier steps have compared."""
+    """Yield a sentence about each difference. Each step relies on the data that earlier steps have compared."""
     if pool.arithmetic != ARITHMETIC:
         return
     with paused_collection():
@@ -77,7 +77,7 @@ def differences(pool: PoolReader, compared: Counter[str]) -> Iterator[str]:
 
 
 def setting_differences(pool: PoolView, replayed: Snapshot) -> Iterator[str]:
-    """Yield a sentence about each setting of a pool that is not stored as the log says."""
+    """Yield a sentence about each setting of a pool whose stored value differs from the log."""
     stored, logged = settings_columns(pool), settings_columns(replayed.pool)
     for name in stored:
         if stored[name] != logged[name]:
@@ -85,9 +85,9 @@ def setting_differences(pool: PoolView, replayed: Snapshot) -> Iterator[str]:
 
 
 def witness_differences(pool: PoolView, replayed: Snapshot) -> Iterator[str]:
-    """Yield a sentence about each part of the ledger for which a replay differs from what was served.
+    """Yield a sentence about each part of the ledger in which a replay differs from the served data.
 
-    There is nothing to compare if the pool was rated by a version without digests and has not been written to since.
+    There is nothing to compare if a version without digests rated the pool and nothing has been written to it since.
     """
     stored = dict(pool.execute(SELECT_WITNESS).all())
     if not stored:
@@ -103,7 +103,7 @@ def witness_differences(pool: PoolView, replayed: Snapshot) -> Iterator[str]:
 
 
 def event_differences(held: Snapshot, replayed: Snapshot) -> Iterator[str]:
-    """Yield a sentence about each fact of an event for which a replay differs from what is served."""
+    """Yield a sentence about each fact of an event in which a replay differs from the served data."""
     old, new = held.events, replayed.events
     if old.size != new.size:
         yield f"{old.size:,} events and seasons are stored, but a replay gives {new.size:,}"
@@ -116,7 +116,7 @@ def event_differences(held: Snapshot, replayed: Snapshot) -> Iterator[str]:
 
 
 def ledger_differences(pool: PoolView, held: Snapshot, replayed: Snapshot) -> list[str]:
-    """Yield the first few differences between the served ledger and a replay, in the order of rating."""
+    """Yield the first few differences between the served ledger and a replay, in rating order."""
     moves = Moves(held, replayed, Ratings(0, 0))
     effects, _ = moves.largest_effects(MAX_DIFFERENCES)
     names = names_of(pool, {effect.size.number for effect in effects}) if effects else {}

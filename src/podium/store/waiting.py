@@ -30,7 +30,7 @@ SELECT_SIZES = sa.select(waiting.c.id, waiting.c.session, sa.func.length(waiting
 
 
 class WaitingFile(NamedTuple):
-    """A file or a change, as it was sent by its owner."""
+    """A file or a change, as its owner sent it."""
 
     name: str  # empty for pasted text
     content: bytes
@@ -76,7 +76,7 @@ def keep_waiting(engine: sa.Engine, owner: Owner, file: WaitingFile) -> str:
 
 
 def waiting_file(engine: sa.Engine, owner: Owner, number: str) -> WaitingFile:
-    """Return a file that its owner has stored within the last hour."""
+    """Return a file that its owner stored within the last hour."""
     forget_waiting(engine)
     with read_transaction(engine) as connection:
         row = connection.execute(SELECT_FILE, {"id": number, "session": owner.digest(), "now": now()}).first()

@@ -1,1 +1,1 @@
-"""Read boards, players, events and pools. Each response shows a single point in time."""
+"""Read boards, players, events and pools. Each response shows the data at a single point in time."""

@@ -1,4 +1,4 @@
-"""The stakes of a race: before it, from the current ratings, and after it, from the ratings just before it."""
+"""The stakes of a race: before it, based on current ratings, and after it, based on the ratings just before it."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -52,7 +52,7 @@ def starters_at(
     before: Known = None,
     margin: float | None = None,
 ) -> tuple[Race, bool]:
-    """Return a race between these sides, with states from before a position, and True if duels there may be drawn.
+    """Return a race between these sides, with the states before a position, and True if duels there may be drawn.
 
     In a numbered pool, the race has no date.
     """
@@ -80,7 +80,7 @@ def recent_events(pool: PoolReader, position: int) -> Events | None:
 
 
 def established_board(pool: PoolReader, race: Race) -> StakesGrid:
-    """Return today's board, on which players with an established rating have ranks."""
+    """Return today's board, on which only players with an established rating have ranks."""
     ranked = ~pool.system.is_provisional(race.states) & (race.states[:, pool.system.column("events")] > 0.0)
     mine = pool.system.scores(race.states)[ranked]
     today = Board.of(pool, ESTABLISHED)
@@ -110,7 +110,7 @@ def predicted(
         top: number of places that count as top places.
 
     Returns:
-        Probabilities (0 to 1) of each rank and for each pair.
+        Probabilities (0 to 1) for each rank and for each pair.
 
     Raises:
         ParameterError: there are fewer than two sides, a player is repeated, a name is invalid, or `top` is below 1.
@@ -198,7 +198,7 @@ class RunningRace:
 
 
 def running_race(pool: PoolReader, race_id: str) -> RunningRace:
-    """Return the current places in a running race, and the rating changes if it ended now. Nothing is rated.
+    """Return the current places in a running race, and the rating changes if it ended now. No rating changes.
 
     Returns:
         The places, and the changes in the same order. Without posted places, both are empty.
@@ -232,7 +232,7 @@ def running_race(pool: PoolReader, race_id: str) -> RunningRace:
 def stakes_before_event(
     pool: PoolReader, event: Event, results: Results, player: str, before: Known = None
 ) -> Stakes | None:
-    """Return the effect of each place in a past event with one heat, from the states just before it.
+    """Return the effect of each place in a past event with one heat, based on the states just before it.
 
     The table does not contain ranks, or the other entrants' break-even places. There is no table for events with
     several heats.

@@ -171,8 +171,8 @@ def event_story(pool: PoolReader, event_id: str, player: str | None = None) -> E
 
     Args:
         pool: the pool.
-        event_id: the id of the event.
-        player: the player to explain. Default: the most surprising change.
+        event_id: the ID of the event.
+        player: the player whose change to explain. Default: the player with the most surprising change.
 
     Returns:
         The event's results and changes, the explanation, the what-if changes, and the corrections made to the event.

@@ -1,6 +1,6 @@
-"""Strengths with hindsight, which are calculated at night and stored separately from the ledger.
+"""Strengths in hindsight, which are calculated at night and stored separately from the ledger.
 
-They never affect ratings. Seasons are left out, because they shrink leads by a rule, which does not change any player's
+They never affect ratings. Seasons are left out, because they shrink leads by a rule that does not change any player's
 strength.
 """
 
@@ -64,7 +64,7 @@ class BestEverBoard:
 
 
 class Kept(NamedTuple):
-    """The stored strengths with hindsight in a pool, without the curves."""
+    """The stored strengths in hindsight in a pool, without the curves."""
 
     day: int  # days since 1970
     version: int  # version of the pool's log
@@ -81,7 +81,7 @@ def kept_of(pool: PoolView) -> Kept | None:
 
 
 def keep(store: Moments, pool_name: str) -> bool:
-    """Calculate and store a pool's hindsight, at most once a day and only if anything has changed.
+    """Calculate and store a pool's hindsight, at most once a day, and only if something has changed.
 
     Returns:
         True if the calculation was due. It is never due if the system does not support hindsight.
@@ -152,10 +152,10 @@ def look_back(pool: Pool, table: pl.DataFrame) -> dict[int, Any]:
 
 
 def best_ever(pool: PoolReader) -> BestEverBoard:
-    """Return the best players ever, ranked by the peaks of their curves, as last calculated.
+    """Return the best players of all time, ranked by the peaks of their curves when these were last calculated.
 
     Returns:
-        Players with an established rating, each with the probability of having truly been stronger than the next.
+        Players with an established rating, each with the probability that this player was truly stronger than the next.
 
     Raises:
         UnknownError: the pool does not exist, is too large or has not been analyzed yet, or its system does not support
@@ -190,7 +190,7 @@ def hindsight_day(pool: PoolView) -> date | None:
 
 
 def curve_of(pool: PoolReader, name: str, since: When | None = None) -> tuple[HindsightPoint, ...]:
-    """Return a player's strength with hindsight at each event, reduced to fewer points that trace the same curve.
+    """Return a player's strength in hindsight at each event, reduced to fewer points that trace the same curve.
 
     Args:
         pool: the pool.

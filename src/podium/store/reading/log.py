@@ -1,4 +1,4 @@
-"""The log as admins read it: who did what, when and why, and how ratings changed."""
+"""The log as admins read it: every action with its author, time, reason and effect on ratings."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -92,7 +92,7 @@ def newest_listing(pool: PoolView, *, before: int | None = None, most: int = 100
         most: maximum number of entries.
 
     Returns:
-        The entries, in the same form as those from `log`.
+        The entries, in the same form as from `log`.
     """
     end = NO_END if before is None else before
     return records(pool, pool.execute(SELECT_NEWEST_ENTRIES, before=end, most=most).all())
@@ -184,7 +184,7 @@ def event_record(pool: PoolReader, event_id: str) -> tuple[CorrectionRecord, ...
 def names_in(pool: PoolReader, contents: list[list[Line]]) -> dict[int, str]:
     """Return the names for the numbers in an event's contents.
 
-    With only one content, nothing was corrected and no name is needed.
+    If there is only one content, nothing was corrected and no name is needed.
     """
     if len(contents) < 2:  # noqa: PLR2004
         return {}
@@ -197,7 +197,7 @@ def lines_of(body: bytes) -> list[Line]:
 
 
 def corrected_lines(before: list[Line], after: list[Line], name_of: Mapping[int, str]) -> Iterator[CorrectedLine]:
-    """Yield the differences in an event's content: the event itself first, then its lines, removed lines last."""
+    """Yield the differences in an event's content: first the event itself, then its lines, and removed lines last."""
     shared = sorted({name for line in (*before, *after) for name in line if is_shared(name)})
     before, after = (
         [line | {name: name_of[line[name]] for name in shared if name in line} for line in lines]
@@ -225,19 +225,19 @@ def by_key(lines: list[Line]) -> dict[LineKey, Line]:
 
 
 def words(before: Line, after: Line, columns: tuple[str, ...]) -> tuple[str, str] | None:
-    """Return the differences between two lines as two strings, before and after, or None if there are none."""
+    """Return the differences between two lines as two strings (before and after), or None if the lines are equal."""
     if all(cell(before, name) == cell(after, name) for name in columns):
         return None
     return in_words(before, after, columns), in_words(after, before, columns)
 
 
 def cell(line: Line, name: str) -> Any:
-    """Return a value in a line. A value that the line leaves out has its default."""
+    """Return a value in a line, or its default if the line leaves it out."""
     return line.get(name, FINISHED if name == "status" else FILLED.get(name))
 
 
 def in_words(line: Line, other: Line, columns: tuple[str, ...]) -> str:
-    """Return those values of a line that differ from another line, as text: "quit", "place 2, score 30", "no score"."""
+    """Return the values of a line that differ from another line, as text: "quit", "place 2, score 30", "no score"."""
     if other:
         names = [name for name in columns if cell(line, name) != cell(other, name)]
     else:

@@ -1,4 +1,4 @@
-"""Transactions on a pool. Reads see a single version, and writes have exclusive access."""
+"""Transactions on a pool. Each read sees a single version, and each write has exclusive access."""
 
 import copy
 import functools
@@ -90,10 +90,10 @@ class Moments:
 
     @contextmanager
     def at_one_moment(self) -> Iterator[Self]:
-        """Return a context in which all reads see the same version.
+        """Return a context within which all reads see the same version.
 
         Yields:
-            The store as of the first read. This store belongs to one thread, and must not be used after the block.
+            The store at the time of the first read. It belongs to one thread, and must not be used after the block.
         """
         with self._reading() as moment:
             yield self._view(moment)
@@ -120,7 +120,7 @@ class Moments:
         Args:
             find: a function that only reads, so that it can be repeated.
             since: minimum version of each pool, if its log has reached it.
-            as_stored: True to read exactly the newest version, which proposals of changes need.
+            as_stored: True to read exactly the newest version, as proposals of changes must.
 
         Returns:
             The function's result.
@@ -184,7 +184,7 @@ class Moments:
         return self.read_pool(pool_name, lambda pool: pool)
 
     def follow(self, pool_name: str) -> None:
-        """Load a pool into memory before it is locked, because folding a whole log takes long."""
+        """Load a pool into memory before it is locked, because folding a whole log takes a long time."""
         if not self.snapshots.holds(pool_name):
             self.snapshots.follow(pool_name, NEWEST)
 
@@ -233,8 +233,8 @@ def writes(
 ) -> Callable[Concatenate[Any, str, P], T]:
     """Return a store method that applies a function to a pool in an exclusive transaction.
 
-    With `forgets`, deleted texts are also removed from the write-ahead log, at the latest on `close` if a reader delays
-    it.
+    With `forgets`, deleted texts are also removed from the write-ahead log. If a reader delays that, it happens on
+    `close` at the latest.
     """
 
     @functools.wraps(act)

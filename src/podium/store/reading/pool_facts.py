@@ -1,4 +1,4 @@
-"""Facts from a pool's whole history, which are calculated at night, or from fewer events on request."""
+"""Facts from a pool's whole history. They are calculated at night, or from fewer events on request."""
 
 import json
 import statistics
@@ -63,7 +63,7 @@ class ExpectedPoint:
 
 @answer
 class WeightPoint:
-    """The effect of one duel on players in their n-th rated event, based on a sample."""
+    """The effect of one duel on players in their n-th rated event, estimated from a sample."""
 
     event_number: int = described("Position of this event among the player's rated events, counting from 1.")
     points: float = described("The largest change in the median player's rating from a single duel, in points.")
@@ -112,9 +112,9 @@ LARGE_FIELD = 1_000  # a larger event is not split into duels, because that take
 
 
 def expected_and_actual(pool: PoolReader, most: Effort) -> tuple[int, int, npt.NDArray[np.float64]]:
-    """Return how many of the newest rated events and players are covered, and sums as an array of shape (bins, 3).
+    """Return the numbers of newest rated events and players that are covered, and sums of shape (bins, 3).
 
-    The sums are the number of duels from both sides, their expected scores, and their scores.
+    The sums are the number of duels, their expected scores and their actual scores, counted from both sides.
     """
     snapshot, order = pool.snapshot, pool.snapshot.events.order
     positions = newest_rated_positions(snapshot, most)
@@ -147,7 +147,7 @@ def newest_rated_positions(snapshot: Snapshot, most: Effort) -> Array:
 
 
 def runs_to_judge(table: pl.DataFrame) -> list[pl.DataFrame]:
-    """Return the rows of the events in between whose heats need not be split, as their outcomes are stored."""
+    """Return the rows of consecutive events to judge, run by run, without events that have only large heats."""
     heats = [name for name in ("uid", "heat") if name in table.columns]
     smallest = table.select("uid", pl.len().over(heats)).select(pl.col("len").min().over("uid")).to_series()
     run = (smallest > LARGE_FIELD).rle_id().alias("run")
@@ -254,7 +254,7 @@ def kept_facts(pool: PoolView) -> KeptFacts | None:
 
 
 def find_due(pool: PoolReader) -> KeptFacts | None:
-    """Calculate the facts of a pool unless that was done today with the same system. In that case, return None."""
+    """Calculate the facts of a pool. Return None if they were already calculated today with the same system."""
     known = kept_facts(pool)
     if known is not None and known.facts.day == date_of(today()) and known.system == system_text(pool):
         return None
@@ -282,7 +282,7 @@ def expected_points(pool: PoolReader) -> tuple[ExpectedPoint, ...]:
 
 
 def event_field(pool: PoolReader, event_id: str) -> EventField:
-    """Return the strength of an event's field, and how well each entrant performed in it.
+    """Return the strength of an event's field, and each entrant's performance in it.
 
     Returns:
         The mean rating before the event, and each entrant's performance rating.
@@ -304,7 +304,7 @@ def rated_field(pool: PoolReader, event_id: str) -> EventField:
 
 
 def fair_expectation_of(pool: PoolReader, event_id: str, name: str) -> FairExpectation:
-    """Return how many wins were realistic for a player in an event, judging by similar duels in the pool.
+    """Return the realistic number of wins for a player in an event, judging by similar duels in the pool.
 
     Returns:
         The expected number of wins, and the realistic number if enough similar duels are known.

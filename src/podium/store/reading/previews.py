@@ -1,4 +1,4 @@
-"""Previews of changes to a pool. A change is made exactly as it was previewed, or not at all."""
+"""Previews of changes to a pool. A change is made exactly as previewed, or not at all."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -21,7 +21,7 @@ MAX_EVENTS = 100  # maximum number of events in a preview
 
 @dataclass(frozen=True, slots=True)
 class MovedRating:
-    """A rating of today that would be another."""
+    """A current rating that a change would alter."""
 
     player: str
     before: float | None  # None for a newcomer
@@ -32,7 +32,7 @@ class MovedRating:
 
 @dataclass(frozen=True, slots=True)
 class MovedEvent:
-    """An event that would have another change of a rating."""
+    """An event in which a change would alter a rating change."""
 
     event_id: str | None  # None for the start of a season
     changes: int  # number of changes that would be added, altered or removed
@@ -61,7 +61,7 @@ def preview(pool: PoolReader, act: Act) -> Preview:
         The differences that the change would make, and the version of the log for which they were calculated.
 
     Raises:
-        PodiumError: the change is rejected, as it would be if it were actually made.
+        PodiumError: the change is invalid, and would also be rejected if it were actually made.
     """
     refuse_unwritable(pool)
     proposal = act(pool, "", "")
@@ -92,13 +92,13 @@ def amended_lines(pool: PoolReader, proposal: Proposal) -> tuple[CorrectedLine, 
 
 
 def moved_events(moves: Moves) -> tuple[MovedEvent, ...]:
-    """Return the first events with rating changes that would differ, and how many. The events are in rating order."""
+    """Return the first events whose rating changes would differ, in rating order, and the number of such events."""
     counts = moves.count_by_event()[:MAX_EVENTS]
     return tuple(MovedEvent(moves.after.events.id_of(uid), count) for uid, count in counts)
 
 
 def moved_ratings(pool: PoolReader, moves: Moves, proposal: Proposal) -> tuple[MovedRating, ...]:
-    """Return every current rating that would change, largest change first.
+    """Return every current rating that would change, with the largest change first.
 
     Added and removed ratings come before all others.
     """

@@ -1,4 +1,4 @@
-"""Read from a store, using one transaction per read, which sees a single version."""
+"""Read from a store, with one transaction per read. Each transaction sees a single version."""
 
 from collections.abc import Iterator, Sequence
 
@@ -66,7 +66,7 @@ class Reader(Moments):
         return map(moment.reader, every_pool(moment.connection))
 
     def public_pools(self) -> frozenset[str]:
-        """List the names of the pools that everybody may read.
+        """List the names of the pools that anyone may read.
 
         Returns:
             The names.
@@ -127,7 +127,7 @@ class Reader(Moments):
             pool_name: the pool. Default: all pools.
 
         Returns:
-            One sentence per difference; the list is empty if everything agrees exactly.
+            One sentence per difference. The list is empty if everything agrees exactly.
         """
         return self.verification(pool_name).findings
 
@@ -138,7 +138,7 @@ class Reader(Moments):
 
         Args:
             pool_name: the pool. Default: all pools.
-            heads: heads from receipts. Each must be found in the log of one of the pools.
+            heads: heads from receipts. Each must exist in the log of one of the pools.
 
         Returns:
             The number of items compared, and the findings.
@@ -171,11 +171,11 @@ class Reader(Moments):
 
         Args:
             text: the beginning of a name. Case and accents are ignored.
-            pools: the pools to search. Default: all.
+            pools: the pools to search. Default: all pools.
             most: maximum number of players.
 
         Returns:
-            The players, best rated first. If no name matches, players with similar names.
+            The players, with the highest rating first. If no name matches, players with similar names.
         """
 
         def find(moment: Moment) -> tuple[FoundPlayer, ...]:

@@ -94,7 +94,7 @@ def unmerge(name: str, kind: str = "") -> Act:
 def refuse_meetings(
     snapshot: Snapshot, number: int, accounts: Collection[int], others: Collection[int], name: str
 ) -> None:
-    """Raise an error if accounts to be merged have competed in the same event, rated or not, and the event counts."""
+    """Raise an error if accounts to be merged took part in the same event, and the event counts (rated or not)."""
     columns, rows = snapshot.events.columns, snapshot.career(slot_of(number))
     rated = snapshot.rows.at("event", rows[snapshot.rows.at("place", rows) > 0])
     uids = np.union1d(rated, np.flatnonzero(columns.part("status") == UNRATED))
@@ -111,7 +111,7 @@ def refuse_meetings(
 
 
 def refuse_player_twice(pool: PoolReader, contents: Iterable[Content], numbers: Mapping[str, int]) -> None:
-    """Raise an error for events in which the same player has two entries in a heat, under two different names."""
+    """Raise an error for events in which the same player has two entries in a heat, under different names."""
     merged = pool.snapshot.merged
     if len(set(ends_of([*numbers], numbers, merged))) == len(numbers):
         return  # every name is a different player, and a name that appears twice in a heat has already been rejected
@@ -152,7 +152,7 @@ def repeats(values: Sequence[Any]) -> Iterator[tuple[int, int]]:
 
 
 def cause(pool: PoolReader, names: tuple[str, str], where: str, numbers: Mapping[str, int], end: int) -> str:
-    """Return, as text, the rename or merge that made two names belong to the same player."""
+    """Return the rename or merge that made two names belong to the same player, as text."""
     current = names_of(pool, [end])[end]
     if numbers[names[0]] == numbers[names[1]]:
         others, act = [name for name in names if name != current], "renamed to"
@@ -182,7 +182,7 @@ def rename(pool: PoolReader, name: str, new: str) -> int:
 
 
 def rename_player(pool: PoolReader, name: str, new: str, *, kind: str = "", actor: str = "") -> None:
-    """Rename a player, or a piece of equipment of a `kind`. Results submitted under the old name still count for it.
+    """Rename a player, or a piece of equipment of a `kind`. Results sent under the old name still count for it.
 
     Raises:
         UnknownError: the pool, the player or the equipment does not exist.
@@ -195,7 +195,7 @@ def rename_player(pool: PoolReader, name: str, new: str, *, kind: str = "", acto
 def name_players(pool: PoolReader, names: Mapping[str, str], *, actor: str = "") -> list[str]:
     """Give players the names that an import contains for their IDs.
 
-    Results submitted under the IDs still count for them.
+    Results sent under the IDs still count for them.
 
     Args:
         names: the names by ID. Players who are not in the pool are skipped.

@@ -1,6 +1,6 @@
 """Changes to a whole pool: its seasons, system and description, and closing or deleting it.
 
-All are logged except deletion.
+All of these changes except deletion are logged.
 """
 
 import json
@@ -72,8 +72,8 @@ def describe_pool(pool: PoolView, *, actor: str = "", **changes: Unpack[Descript
     Args:
         pool: the pool.
         actor: the sender, which is stored in the log.
-        changes: `title`, `contact` (an email address or a page), `player_word` ("rider") and `public`. An empty string
-            removes a value, and omitted fields stay unchanged.
+        changes: `title`, `contact` (an email address or a page), `player_word` ("rider") and `public`. Omitted fields
+            keep their values; an empty string clears a field.
 
     Returns:
         The complete description.
@@ -120,7 +120,7 @@ def system_entry(system: System, actor: str, order: Order | None) -> LogEntry:
 
 
 def refuse_nameless(system: System) -> None:
-    """Reject a system that cannot be found again by its name: one in a file, or a class of another program."""
+    """Reject a system that cannot be found by its name later, such as one in a file or another program's class."""
     try:
         registered: Any = find(system.name)
     except ParameterError:
@@ -173,7 +173,7 @@ def begin_season(name: str, starts: When, keep: float, *, widens: bool = True) -
 
 
 def close_pool(pool: PoolView, *, actor: str = "") -> bool:
-    """Close a pool, so that it accepts no more changes. It can still be read, and opened again.
+    """Close a pool, so that it accepts no more changes. It can still be read, and reopened later.
 
     Names can still be deleted and daily ranks are still stored, because neither affects a rating.
 
@@ -239,7 +239,7 @@ def register(
 ) -> RegisteredMatch:
     """Register a match that is about to start.
 
-    Only its first result counts, and entrants who are missing from it have quit.
+    Only the first result of the match counts, and entrants who are missing from it have quit.
 
     Args:
         pool: the pool.
@@ -351,7 +351,7 @@ def waiting_matches(pool: PoolReader) -> list[str]:
 def attendance(
     pool: PoolReader, match_id: str | None, content: Content, numbers: Mapping[str, int], *, late: bool
 ) -> tuple[int | None, list[Absent]]:
-    """Return how many entrants of a match are in a result, and which ones are missing.
+    """Return the number of a match's entrants who are in a result, and the entrants who are missing.
 
     Without a match, return None and no entrants.
     """

@@ -2,7 +2,7 @@
 
 In the log, players appear as numbers, but titles, teams, IDs and other texts may mention a name. Such an entry is
 redacted: its texts are replaced, and its hash in the chain is kept. A `redact` entry stores hashes of the new content
-of all redacted entries, so that nobody can change them unnoticed.
+of all redacted entries, so that later changes to them would be noticed.
 """
 
 import json
@@ -152,7 +152,7 @@ class Redaction:
         return dumps(self._without(json.loads(text), empty, text, labels)).encode()
 
     def _without(self, item: Any, empty: str | None, text: str, labels: dict[tuple[str, str], str]) -> Any:
-        """Return a part of a body without those texts and labels that mention a name."""
+        """Return a part of a body without the texts and labels that mention a name."""
         if isinstance(item, list):
             return [self._without(part, empty, text, labels) for part in item]
         if not isinstance(item, dict):

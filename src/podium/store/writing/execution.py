@@ -1,4 +1,4 @@
-"""Carry out submissions and corrections. Each is proposed, rated in memory, logged and answered.
+"""Carry out submissions and corrections. Each of them is proposed, rated in memory, logged and answered.
 
 If a change affects the ratings of many events, they are calculated before the pool is locked. While holding the lock,
 Podium only compares, logs and commits.
@@ -29,7 +29,7 @@ ATTEMPTS = 2  # number of attempts to rate before the pool is locked
 
 
 class LongWorkError(Exception):
-    """More events must be rated than fit into a short transaction. Callers of the store never see this error."""
+    """Too many events must be rated for a short transaction. Callers of the store never see this error."""
 
 
 Opening = Callable[[], AbstractContextManager[PoolReader]]  # begins a transaction
@@ -46,12 +46,12 @@ class Prepared:
 
 
 def run(read: Callable[[Look], tuple[Proposal, Snapshot, Head]], lock: Opening, propose: Propose) -> Done:
-    """Carry out a proposal. If rating takes long, do it before the pool is locked.
+    """Carry out a proposal. If rating takes a long time, do it before the pool is locked.
 
     Args:
-        read: calls a function with the pool in a read-only transaction, and returns the result.
-        lock: opens a transaction that holds the pool's lock.
-        propose: returns the log entries to append, or raises an error.
+        read: function that calls another one with the pool in a read-only transaction, and returns the result.
+        lock: function that opens a transaction that holds the pool's lock.
+        propose: function that returns the log entries to append, or raises an error.
 
     Raises:
         UnavailableError: the database is currently unavailable.
@@ -74,8 +74,8 @@ def execute(pool: PoolReader, propose: Propose, prepared: Prepared | None = None
 
     Raises:
         LongWorkError: `refuse_long` is set, and a large event or more than `SHORT_EVENTS` events would have to be
-            re-rated, or others have written so much that catching up would take as long. A large number of new events
-            is never rejected, because writing their entries takes as long anyway.
+            re-rated, or others have written so much that catching up would take just as long. A large number of new
+            events is never rejected, because writing their entries takes that long anyway.
     """
     try:
         base = pool.snapshots.at(pool, refuse_long=refuse_long)
@@ -116,7 +116,7 @@ def is_long(draft: Draft, proposal: Proposal) -> bool:
 
 
 def entries_of(proposal: Proposal) -> list[Entry]:
-    """Return the entries of a proposal in the form that a fold reads, with placeholders for their numbers."""
+    """Return the entries of a proposal in the form that a fold expects, with placeholders for their numbers."""
     return [
         Entry(
             FIRST_PLACEHOLDER + k, entry.kind or proposal.kind, entry.subject, entry.body, entry.match_id, entry.present
@@ -140,7 +140,7 @@ def rated_draft(draft: Draft) -> Moves:
 
 
 def rebased(pool: PoolReader, base: Snapshot, prepared: Prepared) -> Moves | None:
-    """Return prepared moves on top of new events that arrived in the meantime, or None if that is not possible."""
+    """Return prepared moves, applied on top of events that arrived in the meantime, or None if that is impossible."""
     moves = prepared.moves
     if base is moves.before:
         return moves
@@ -165,7 +165,7 @@ def are_new_events(before: Snapshot, after: Snapshot, entries: Collection[Entry]
 
 
 def numbered(moves: Moves, seqs: list[int]) -> Snapshot:
-    """Return the snapshot from moves, with placeholders replaced by the numbers of log entries."""
+    """Return the snapshot in moves, with placeholders replaced by the numbers of log entries."""
     after, uids = moves.after, np.array([*moves.changed], np.int64)
     events = after.events
     cells = {}
@@ -205,7 +205,7 @@ def plan(pool: PoolReader, proposal: Proposal) -> Done:
 
 
 def refuse_unrateable(proposal: Proposal, moves: Moves) -> None:
-    """Reject a proposal that makes a rateable event unrateable, unless such events should be marked."""
+    """Reject a proposal that makes a rateable event unrateable, unless such events are to be marked."""
     if not proposal.refuses_unrateable:
         return
     events, ratings = moves.after.events, moves.ratings

@@ -1,8 +1,8 @@
-"""Fixtures: upcoming races, which can be planned, moved and cancelled, and the current places in running races.
+"""Fixtures: upcoming races, which can be planned, moved and cancelled, and current places in running races.
 
 The result of a fixture is the event with the same ID. Entrants who are missing from it did not start. The current
-places of a running race are stored outside the log, in one row per race, which is replaced at each post. They do not
-affect ratings. They are deleted when the result arrives, the race is cancelled, or a copy of the database is restored.
+places in a running race are stored outside the log, in one row per race. Each post replaces the row. They do not affect
+ratings. They are deleted when the result arrives, the race is cancelled, or a copy of the database is restored.
 """
 
 import json
@@ -89,7 +89,7 @@ class Fixture:
     def standing(
         self, places: Sequence[str] = (), out: Sequence[str] = ()
     ) -> tuple[list[list[str]], list[list[str]], list[list[str]]]:
-        """Return the sides that have a place, in order, the sides that are out, and all other sides.
+        """Return the sides that have a place (in order), the sides that are out, and all other sides.
 
         A side has the place of its first member who has one. In an open race, each player is a side.
         """
@@ -121,7 +121,7 @@ def plan_fixture(
     Args:
         pool: the pool.
         fixture_id: the ID of the race.
-        starts_at: the start with a time zone, which is required for a new race.
+        starts_at: the start time with its time zone. Required for a new race.
         title: the title. An empty string removes it.
         entrants: the new entrants, as names or as dicts with `player`, `team`, `side` and `shared`.
         anybody: True to remove all entrants and open the race to anyone.
@@ -256,7 +256,7 @@ def get_fixture(pool: PoolReader, fixture_id: str) -> Fixture:
 def fixtures(
     pool: PoolReader, *, since: datetime | None = None, most: int = 100, ahead: bool = False, newest: bool = False
 ) -> tuple[Fixture, ...]:
-    """List fixtures, earliest start first.
+    """List fixtures, with the earliest start first.
 
     Args:
         pool: the pool.
@@ -280,7 +280,7 @@ def fixtures(
 
 
 def as_fixtures(pool: PoolReader, plans: Sequence[Plan]) -> tuple[Fixture, ...]:
-    """Return fixtures. Accounts that have been merged since then appear once, under their current names."""
+    """Return fixtures. Accounts that have been merged since then appear only once, under their current names."""
     lists = [plan.body["entrants"] for plan in plans]
     numbered = [
         entrant[key] for entrants in lists for entrant in entrants or () for key in entrant if holds_player_numbers(key)
@@ -330,8 +330,8 @@ def post_places(
 
     Args:
         pool: the pool.
-        race_id: the id of the race.
-        places: the players in order of their places, leader first.
+        race_id: the ID of the race.
+        places: the players in the order of their places, with the leader first.
         out: the players who did not finish.
         by_hand: True if a person enters them by tapping, which may happen several times per second.
 
@@ -374,14 +374,14 @@ def post_places(
 
 
 def tap(pool: PoolReader, race_id: str, what: Tap, name: str) -> Places:
-    """Handle a tap on a name: the next to cross the line, one who is out, or one whose side is neither placed nor out.
+    """Handle a tap on a player's name: place the player next, mark the player as out, or clear the player's side.
 
     Returns:
-        The places of the moment.
+        The current places.
 
     Raises:
-        UnknownError: no such pool or fixture, or one who is not entered.
-        StoreError: the race has its result, or is cancelled.
+        UnknownError: the pool or the fixture does not exist, or the player is not entered.
+        StoreError: the race already has a result, or is cancelled.
     """
     stands = places_now(pool, race_id)
     places, out = ([*stands.places], [*stands.out]) if stands else ([], [])

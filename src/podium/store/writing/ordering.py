@@ -34,8 +34,8 @@ def set_order(order: Order, start: datetime | None = None, every: str = "") -> A
 
     Args:
         order: `dated` or `sequence`.
-        start: the date of the first event. If None, each event gets the date it had before, or else the date when it
-            was received.
+        start: the date of the first event. If None, each event gets the date that it had before, or else the date on
+            which it was received.
         every: the time between consecutive events, such as 1w, or an empty string if all took place on one day.
     """
 
@@ -100,7 +100,7 @@ def dates_in_log(pool: PoolReader) -> dict[str, int]:
 def in_order(rows: Sequence[Event], dates: Mapping[str, int]) -> list[int]:
     """Return dates that keep events in their order.
 
-    Each is the event's own date, or the earliest one that is late enough.
+    Each date is the event's own, or the earliest date that is late enough.
     """
     last = OrderKey(START.started_at, 0)
     starts = []

@@ -1,6 +1,6 @@
 """Export a pool from one database as lines of JSON, and import it into another.
 
-It is rated again, and keeps its head.
+The imported pool is rated again, and keeps the head of its log.
 """
 
 import json
@@ -65,7 +65,7 @@ class Imported(NamedTuple):
     def notice(self) -> str:
         """A sentence about ratings that another revision of the arithmetic has moved.
 
-        It is empty if none can have moved.
+        The sentence is empty if no rating can have moved.
         """
         if not self.revisions:
             return ""
@@ -149,7 +149,7 @@ def checked(line: Line, kinds: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def import_players(pool: PoolView, lines: Iterator[Line], count: int) -> dict[int, float | None]:
-    """Store the players and equipment in a file. Return the rating that the file has for each number."""
+    """Store the players and equipment from a file. Return the rating in the file for each number."""
     ratings: dict[int, float | None] = {}
     for chunk in chunks((checked(line, PLAYER) for _, line in zip(range(count), lines, strict=False))):
         names = [(record["player"], name, former) for record in chunk for name, *former in [names_in(record)]]
@@ -160,7 +160,7 @@ def import_players(pool: PoolView, lines: Iterator[Line], count: int) -> dict[in
 
 
 def names_in(fields: Mapping[str, Any]) -> list[str]:
-    """Return the current name of the player or piece of equipment in a line, and the former names."""
+    """Return the current name of the player or piece of equipment in a line, and its former names."""
     kind = fields.get("kind")
     if is_equipment(fields["player"]) != (kind is not None):
         raise ValueError(f"{fields['player']} is not the number of a {kind or 'player'}")
@@ -235,7 +235,7 @@ def entry_row(where: str, fields: Mapping[str, Any], numbers: set[int]) -> dict[
 
 
 def import_sheets(pool: PoolView, kept: Iterable[Mapping[str, Any]]) -> None:
-    """Store the sheets, and the events that came from each. The file refers to their contents by places in the log."""
+    """Store the sheets, and the events that came from each. The file identifies their contents by places in the log."""
     numbers = sa.select(log.c.place, log.c.seq).where(log.c.pool_id == pool.id)
     seqs = dict(pool.execute(numbers).all()) if kept else {}
     for record in kept:

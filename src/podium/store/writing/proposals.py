@@ -1,4 +1,4 @@
-"""Proposals: the log entries for a change, with the data stored next to the log, and how both are recorded."""
+"""Proposals: the log entries for a change, the data stored next to the log, and functions that record both."""
 
 import hashlib
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -72,7 +72,7 @@ Act = Callable[[PoolReader, str, str], Proposal]  # proposes a change, given the
 
 
 class StaleError(StoreError):
-    """The event has changed since the version that a correction refers to."""
+    """The event has changed since the version to which a correction refers."""
 
 
 def require_version(event: Event, versions: Collection[str] | None) -> None:
@@ -110,14 +110,14 @@ def record(proposal: Proposal) -> Logged:
 
 
 def contents_before(proposal: Proposal) -> dict[str, int]:
-    """Return the log entries with the present contents of events that get new ones, by event ID."""
+    """Return the log entries with the present contents of the events that get new contents, by event ID."""
     events = proposal.pool.snapshot.events
     uids = {entry.subject: events.find(entry.subject) for entry in proposal.entries}
     return {event_id: int(events.columns.value("content_seq", uid)) for event_id, uid in uids.items() if uid >= 0}
 
 
 def keep_sheet(proposal: Proposal, seqs: Sequence[int] = ()) -> None:
-    """Store which events came from a sheet."""
+    """Record the events that came from a sheet."""
     pool, kept = proposal.pool, proposal.sheet
     if kept is None:
         return
@@ -152,7 +152,7 @@ def digests(snapshot: Snapshot, first_part: int = 0) -> list[bytes]:
     """Return the SHA-256 digest of each part of the ledger, from a given part on.
 
     Returns:
-        A digest of each part, calculated over its columns (`ROW_TYPES` and `state`) in turn, little-endian.
+        A digest of each part, calculated over its columns (`ROW_TYPES` and `state`) in order, as little-endian bytes.
     """
     rows = snapshot.rows
     found = []

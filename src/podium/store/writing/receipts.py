@@ -107,7 +107,7 @@ class Done:
 
     @property
     def totals(self) -> Totals:
-        """How much moved."""
+        """The totals of all changes."""
         moves = self.moves
         return NOTHING if moves is None else Totals(moves.uids.size, moves.players, moves.changes, moves.largest)
 
@@ -132,7 +132,7 @@ class Done:
     def answer(self) -> Any:
         """Return the receipts of a submission, the receipt of a corrected event, or the number of moved ledger rows.
 
-        Of a sheet that was compared as a whole it is what became of it.
+        For a sheet that was compared with its earlier version, return its changes.
         """
         if self.proposal.sheet is not None and self.proposal.sheet.changes is not None:
             return replace(self.proposal.sheet.changes, receipts=self.receipts, totals=self.totals)

@@ -1,4 +1,4 @@
-"""Compare a resubmitted sheet with its earlier version, and change its pool accordingly."""
+"""Compare a resubmitted sheet with its earlier version, and change the pool accordingly."""
 
 import json
 from bisect import bisect_left
@@ -74,14 +74,14 @@ class SheetChanges:
 def amend_sheet(
     rows: Any, sheet: Sheet, made_up: str = "", *, overrule: bool = False, order: Order | None = None
 ) -> events.Act:
-    """Bring a pool to the state it would have if a sheet had always been as it is now.
+    """Bring a pool to the state that it would have if a sheet had always had its present content.
 
     Args:
         rows: the results of the sheet.
         sheet: the sheet.
-        made_up: the reason for the log if none is given.
-        overrule: True if the sheet overrules corrections made in the pool by hand.
-        order: the order, as for a submission.
+        made_up: the reason for the log if no other is given.
+        overrule: True if the sheet overrules corrections that were made in the pool by hand.
+        order: the order of events, as in a submission.
     """
     return partial(propose, rows=rows, sheet=sheet, made_up=made_up, overrule=overrule, order=order)
 
@@ -139,10 +139,10 @@ def propose(
 
 
 def as_known(pool: PoolReader, sheet: events.Sheet, sent: Sequence[Sent]) -> tuple[events.Sheet, bool]:
-    """Return a sheet under its known name: its own, or that of a sheet with the same map and mostly the same events.
+    """Return a sheet under its known name: its own, or that of a sheet with the same map and mostly equal events.
 
     Returns:
-        The sheet, and whether nothing is known of it.
+        The sheet, and True if nothing is known about it.
     """
     sheet = sheet._replace(name=public_id(pool, sheet.name))
     known = {sheet_.name: sheet_ for sheet_ in sheets(pool)}
@@ -167,7 +167,7 @@ def events_of(pool: PoolReader, sheet: events.Sheet, sent: Sequence[Sent]) -> li
 
 
 def refuse_others(pool: Pool, sheet: events.Sheet, sent: Sequence[Sent], stored: Sequence[Stored], prefix: str) -> None:
-    """Raise an error if a sheet is, by all evidence, a different one with the same name."""
+    """Raise an error if a sheet is apparently a different one with the same name."""
     for one in sent:
         other = one.stored
         if other is not None and other.brought is None and other.others and not one.is_same:
@@ -306,7 +306,7 @@ class Draft:
         refuse_player_twice(self.pool, contents, self.numbered.numbers)
 
     def unused_id(self, name: str, taken: set[str]) -> str:
-        """Return the ID or, if the pool has an event with it, the first of `name #2`, `name #3`, … that is free."""
+        """Return the ID or, if the pool has an event with it, the first free one of `name #2`, `name #3` and so on."""
         base = COUNT.sub("", name)
         if name not in taken:
             return name
@@ -390,8 +390,8 @@ class Draft:
 def pair(pool: PoolReader, sheet: Sheet, sent: Sequence[Sent], stored: Sequence[Stored]) -> None:
     """Match each event of a sheet with an event in the pool.
 
-    Candidates are tried in this order: the same ID and content, then IDs that differ only in their count, then the same
-    event with another ID, then the same event with another ID and date.
+    Candidates are tried in this order: the same ID and content, IDs that differ only in their count, the same event
+    with another ID, and the same event with another ID and date.
     """
     left = sorted(stored, key=lambda event: event.is_live, reverse=True)
     if sheet.made:
@@ -422,7 +422,7 @@ def by_id(pool: PoolReader, sheet: Sheet, sent: Sequence[Sent], left: list[Store
 def by_count(pool: PoolReader, sheet: Sheet, sent: list[Sent], left: list[Stored]) -> Pairs:
     """Return pairs of events whose IDs differ only in their count: identical events, then equal IDs, then the rest.
 
-    If Podium made the ids from names, events with the same date and players are compared instead.
+    If Podium made the IDs from names, events with the same date and players are compared instead.
     """
     are_names = any(name in one.own_id for one in sent if one.own_id in sheet.made for name in one.content.names)
     groups = defaultdict[Any, tuple[list[Sent], list[Stored]]](lambda: ([], []))

@@ -59,7 +59,7 @@ SELECT_SHEETS = (
 class SheetError(submission.ConflictError):
     """A sheet cannot be accepted as it was sent.
 
-    The error says what is wrong, what to type, and which prefix would make its events new ones.
+    The error says what is wrong, what to type, and which prefix would turn its events into new ones.
     """
 
     def __init__(self, what: str, ways: str, prefix: str = "") -> None:
@@ -171,12 +171,12 @@ def sheets(pool: PoolReader) -> tuple[KnownSheet, ...]:
 
 
 def find_gone(pool: PoolReader, sheet: Sheet, sent: Mapping[str, bool]) -> tuple[str, ...]:
-    """List the events that are missing from a resubmitted sheet, and that `amend_sheet` would therefore void.
+    """List the events that are missing from a resubmitted sheet, so that `amend_sheet` would void them.
 
     Args:
         pool: the pool.
         sheet: the sheet.
-        sent: the IDs of its events, each with True if it is known. If none is known, this is a different sheet.
+        sent: the IDs of its events, each with True if it is known. If no event is known, this is a different sheet.
 
     Returns:
         The IDs of the missing events.
@@ -199,15 +199,15 @@ def submit(
     match_ids: Mapping[str, str] | None = None,
     received: int | None = None,
 ) -> Act:
-    """Log and rate new events, storing each only once. The reason is not logged, but a note about filled-in values is.
+    """Log and rate new events, each only once. The reason is not logged, but a note about filled-in values is.
 
     Args:
         rows: the results.
         made_up: the note.
         sheet: the sheet that contains the events.
-        order: the order to use for a pool without events, if the rows do not imply one.
+        order: the order to use for a pool without events, if the rows do not imply an order.
         match_ids: for each event that is the result of a registered match, the ID of that match.
-        received: when events without a date were received, in microseconds since 1970.
+        received: time at which events without a date were received, in microseconds since 1970.
     """
     note = admit_reason(made_up)
 
@@ -219,11 +219,11 @@ def submit(
 
 
 def submit_sheet(pool: PoolReader, sent: submission.Submission, sheet: Sheet) -> Proposal:
-    """Log and rate the events of a sheet, storing each only once, and record which events came from it.
+    """Log and rate the events of a sheet, each only once, and record the events that came from the sheet.
 
     Raises:
-        SheetError: an event is known with different content, or only the sender can tell whether a result is a known
-            one.
+        SheetError: an event is known with different content, or only the sender can tell whether a result is already
+            known.
     """
     sheet = sheet._replace(name=public_id(pool, sheet.name))
     contents = read_sheet(pool, sheet, sent.rows)
@@ -266,7 +266,7 @@ def submit_sheet(pool: PoolReader, sent: submission.Submission, sheet: Sheet) ->
 
 
 def read_sheet(pool: PoolReader, sheet: Sheet, rows: Any) -> dict[str, Content]:
-    """Return the events of a sheet by the sheet's own IDs, or by the IDs that replace those chosen by the sender."""
+    """Return the events of a sheet by the sheet's own IDs, or by the IDs that replaced those from the sender."""
     return submission.read_rows(pool, rows) if sheet.made else submission.check_rows(pool, rows)
 
 
@@ -295,14 +295,14 @@ Key = tuple[int, tuple[str, ...]]  # time of an event, and the sorted rows of it
 
 
 def key_of(pool: Pool, event_id: str, body: bytes, started_at: int) -> Key:
-    """Return a key that equal contents in the log have in common."""
+    """Return a key that is the same for equal contents in the log."""
     return started_at, row_set(body.decode().replace(head_begin(event_id, pool.order, started_at), ""))
 
 
 def stored_events(
     pool: PoolReader, known: Mapping[str, BroughtEvent], sheet: Sheet, events: Sequence[Event]
 ) -> list[Stored]:
-    """Return the events with their contents, and with what sheets have recorded about them."""
+    """Return the events with their contents, and with the data that sheets have recorded about them."""
     newest, others = dict[str, int](), Counter[str]()
     for row in pool.execute(
         SELECT_BROUGHT.where(among(brought.c.event_id)), among=[event.event_id for event in events]
@@ -329,10 +329,10 @@ def stored_events(
 def match_made(
     pool: PoolReader, sheet: Sheet, sent: Sequence[Sent], known: Mapping[str, BroughtEvent]
 ) -> list[BroughtEvent]:
-    """Find the stored event for each result: the n-th equal one from this sheet, or one from another source.
+    """Find the stored event for each result: the n-th equal event from this sheet, or an event from another source.
 
     Returns:
-        The events that the sheet gives up, because it is a new sheet with the same name.
+        The events that no longer belong to the sheet, because it is a new sheet with the same name.
 
     Raises:
         MissingResultsError: results that the sheet contained before are missing.
@@ -376,7 +376,7 @@ def match_elsewhere(pool: PoolReader, sheet: Sheet, sent: Sequence[Sent], known:
 
 
 def refuse_other_result(pool: PoolReader, sheet: Sheet, sent: Sequence[Sent], stored: Sequence[Stored]) -> None:
-    """Reject a result if another source has sent a different one for the same players and the same time or round."""
+    """Reject a result if another source has sent a different result for the same players and the same time or round."""
     taken = {one.stored for one in sent}
     others = {(event.event.started_at, players_in(event.lines)): event for event in stored if event not in taken}
     for one in sent:
@@ -397,7 +397,7 @@ def players_in(lines: Sequence[str]) -> tuple[str, ...]:
 
 
 def pair_equal(sent: Sequence[Sent], stored: Iterable[Stored], *, apart: bool = False) -> None:
-    """Pair each result with an equal stored one, the n-th with the n-th.
+    """Pair each result with an equal stored result, the n-th with the n-th.
 
     With `apart`, titles and addresses may differ.
     """
@@ -413,7 +413,7 @@ def pair_equal(sent: Sequence[Sent], stored: Iterable[Stored], *, apart: bool = 
 def equal_pairs(
     sent: Sequence[Sent], stored: Sequence[tuple[Stored, Key]], *, apart: bool = False, is_placed: bool
 ) -> Iterator[tuple[Sent, Stored]]:
-    """Yield pairs of equal results and stored ones, the n-th with the n-th, and at equal times if `is_placed`."""
+    """Yield pairs of results and equal stored results, the n-th with the n-th, at equal times if `is_placed`."""
     waiting = defaultdict[Any, list[Stored]](list)
     for other, (start, lines) in sorted(stored, key=lambda pair: pair[0].event.key, reverse=True):
         waiting[start if is_placed else 0, lines[apart:]].append(other)
@@ -424,7 +424,7 @@ def equal_pairs(
 
 
 def id_of_made(sheet: Sheet, one: Sent) -> tuple[str, bool]:
-    """Return a result's ID without names and number, and True if the ID proves that two results are the same."""
+    """Return a result's ID without names and number, and True if this ID proves that two results are the same."""
     whole, content, round_ = COUNT.sub("", one.own_id), one.content, sheet.made[one.own_id]
     start = instant(content.started_at) if one.is_dated else None
     clock = (
@@ -467,7 +467,8 @@ def next_event_id(pool: PoolReader, base: str) -> str:
         base: the date of the event, or an empty string in a pool without dates.
 
     Returns:
-        The date for the first event on it, and the date with a number for later ones. Without a date, only a number.
+        The date for the first event on that date, and the date with a number for later events. Without a date, only a
+        number.
     """
     number = count_ids(pool, base) + 1
     while pool.snapshot.events.find(numbered_id(base, number)) >= 0:
@@ -476,7 +477,7 @@ def next_event_id(pool: PoolReader, base: str) -> str:
 
 
 def count_ids(pool: PoolReader, base: str) -> int:
-    """Return the last number up to which IDs with this base exist without a gap.
+    """Return the last number up to which IDs with this base exist without gaps.
 
     Return 1 if only the base itself exists.
     """

@@ -1,6 +1,6 @@
 """Submitted and corrected results. Each event is checked, numbered, proposed and answered.
 
-The operations on events come first, and are carried out by `podium.store.writing.execution`. Their steps follow.
+The operations on events come first. `podium.store.writing.execution` carries them out. Their steps follow.
 """
 
 import functools
@@ -40,7 +40,7 @@ class ConflictError(StoreError):
 
 
 class UndatedError(ResultsError):
-    """Events have no dates, and nothing says when they took place, or that they are only numbered."""
+    """Events have no dates, and nothing says when they took place or that they are only numbered."""
 
 
 class Submission(NamedTuple):
@@ -65,7 +65,7 @@ class SentEvent(NamedTuple):
 
 
 def submit(pool: PoolReader, submissions: Sequence[Submission | tuple[Any, ...]]) -> Proposal:
-    """Log and rate events, storing each only once. Known events are only reported back."""
+    """Log and rate events, each only once. Known events are only reported back."""
     sent_by = [Submission(*submission) for submission in submissions]
     return submit_contents(pool, check_contents(pool, sent_by), sent_by)
 
@@ -97,7 +97,7 @@ def submit_contents(
 
 
 def amend(rows: Any, versions: Collection[str] | None = None) -> Act:
-    """Log new content for an event, and rate it again. It is a duplicate if the event already has that content.
+    """Log new content for an event, and rate the event again. It is a duplicate if the event already has that content.
 
     Args:
         rows: the corrected event.
@@ -149,7 +149,7 @@ def set_voided(
 
 
 def check_contents(pool: PoolReader, submissions: Sequence[Submission]) -> list[dict[str, Content]]:
-    """Check submissions, each of which has the rows of different events. Return each one's events in the order sent."""
+    """Check submissions, which must have the rows of different events. Return the events of each, in the order sent."""
     if len(submissions) == 1:
         return [check_rows(pool, submissions[0].rows)]
     contents = [plain_contents(submission.rows, pool.name) for submission in submissions]
@@ -211,7 +211,7 @@ def names_in_use(pool: PoolReader, column: str, names: list[str]) -> set[str]:
 
 
 def known_events(pool: PoolReader, sent: Mapping[str, SentEvent]) -> set[str]:
-    """Return those events that are already in the log with exactly this content."""
+    """Return the events that are already in the log with exactly this content."""
     known = find_events(pool, sent)
     for event in known:  # an event sent without a date or number stays in its position
         content, is_made_up = sent[event.event_id].content, bool(sent[event.event_id].reason)
@@ -221,10 +221,10 @@ def known_events(pool: PoolReader, sent: Mapping[str, SentEvent]) -> set[str]:
 
 
 def order_with(pool: PoolReader, contents: Iterable[Content], undated: Order | None = None) -> Order:
-    """Return the order that a pool's events have once these contents are added.
+    """Return the order that a pool's events will have once these contents are added.
 
     Args:
-        undated: the order to use if neither the pool nor an event determines one.
+        undated: the order to use if neither the pool nor an event determines it.
     """
     orders = {content.order for content in contents} - {None}
     order = pool.order
@@ -247,7 +247,7 @@ def other_order_error(pool: Pool, order: Order | None) -> ResultsError:
 def with_starts(pool: PoolReader, new_events: Mapping[str, SentEvent]) -> dict[str, SentEvent]:
     """Return the new events, each with a date or a number.
 
-    Events without one come after all existing and preceding events.
+    Events without either come after all existing and preceding events.
     """
     newest = pool.snapshot.events.newest_start
     placed = {}
@@ -261,10 +261,10 @@ def with_starts(pool: PoolReader, new_events: Mapping[str, SentEvent]) -> dict[s
 
 
 def following(pool: Pool, newest: int | None, received: int | None) -> int:
-    """Return the time, in microseconds since 1970, for an event that does not state one: after the newest event.
+    """Return the time, in microseconds since 1970, of an event that states no time: after the newest event.
 
-    In a numbered pool, it gets the next whole number. In a dated pool, it gets the time of receipt, if that is not
-    before the newest event.
+    In a numbered pool, the event gets the next whole number. In a dated pool, it gets the time of receipt if that is
+    not before the newest event.
     """
     if pool.is_undated:
         return NUMBER_US if newest is None else (newest // NUMBER_US + 1) * NUMBER_US
@@ -274,7 +274,7 @@ def following(pool: Pool, newest: int | None, received: int | None) -> int:
 
 
 def refuse_other_content(pool: PoolReader, known: Event, content: Content) -> None:
-    """Reject content for an event unless it was submitted with this content, or has it now."""
+    """Reject content for an event unless the event was submitted with this content or has it now."""
     logged = contents_of(pool, [known.seq, known.content_seq])
     if any(
         is_repeat(pool, known, version, logged.values()) for version in (content, content.sent) if version is not None
@@ -327,7 +327,7 @@ def present_body(pool: PoolReader, known: Event, content: Content) -> bytes | No
 
 
 def to_entry(pool: PoolReader, sent: SentEvent, numbers: Mapping[str, int], *, late: bool) -> LogEntry:
-    """Return an event's log entry, with players by number, and with those entrants of its match who are missing."""
+    """Return an event's log entry, with players by number, and with the entrants of its match who are missing."""
     content, actor, match_id, _, reason = sent
     present, absent = administration.attendance(pool, match_id, content, numbers, late=late)
     body, digest = content.body(numbers, absent), content.digest(pool.secret)

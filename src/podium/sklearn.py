@@ -93,8 +93,11 @@ class DuelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Predict the results of duels.
 
         Args:
-            X: an array of shape (duels, 2): the player and the opponent. Returns: An array of shape (duels,): the more
-                likely of `classes_`, or the greater of them if they are equally likely.
+            X: an array of shape (duels, 2): the player and the opponent.
+
+        Returns:
+            An array of shape (duels,): the more likely of `classes_`, or the greater of them if they are equally
+            likely.
 
         Raises:
             NotFittedError: `fit` has not been called.

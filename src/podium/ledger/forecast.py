@@ -336,7 +336,8 @@ def strengths(system: System, events: Events, replayed: Replayed, top: int, prob
     Args:
         system: the rating system.
         events: the encoded events.
-        replayed: the replay of these events. top: number of places that count as top places.
+        replayed: the replay of these events.
+        top: number of places that count as top places.
         probe: the rating of the newcomer. Default: the system's initial rating.
 
     Returns:

@@ -104,7 +104,8 @@ class Standings:
         """Return the current expected score of `a` against `b`. Unknown players count as newcomers.
 
         Args:
-            a: the player. b: the opponent.
+            a: the player.
+            b: the opponent.
             pool: the pool. Required if there are several pools.
 
         Returns:

@@ -87,7 +87,8 @@ def pair_predictions(
     Args:
         system: the rating system.
         events: the encoded events.
-        replayed: the replay of these events. heats: a mask of the heats to list. Default: all heats from `held_heats`.
+        replayed: the replay of these events.
+        heats: a mask of the heats to list. Default: all heats from `held_heats`.
         min_events: minimum number of rated events of each player.
 
     Returns:

@@ -404,8 +404,8 @@ class Store(Reader):
             pool_name: the pool.
             name: the name of the season.
             starts: the time, with its time zone, or the number of the first event.
-            keep: share of the lead to keep, from 0 (all start level) to 1 (nothing changes).
-            widens: True if ratings become less certain by the points that are taken from them.
+            keep: share of each lead to keep, from 0 (everyone starts level) to 1 (nothing changes).
+            widens: True to make ratings less certain by the points that are taken from them.
             options: `actor` and `dry_run`, as for `run`.
 
         Returns:

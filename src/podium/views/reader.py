@@ -91,7 +91,7 @@ class PoolAt(PoolView):
 
         Args:
             key: name under which the response is cached.
-            find: function that calculates the response. version: version of the response. Default: the version of the
-                pool.
+            find: function that calculates the response.
+            version: version of the response. Default: the version of the pool.
         """
         return self.answers.value((self.id, *key), self.snapshot.seq if version is None else version, find)

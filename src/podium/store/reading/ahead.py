@@ -132,20 +132,20 @@ def stakes_of(
     heats: int = 1,
     margin: float | None = None,
 ) -> Stakes:
-    """Return the effect of each place in a race, from the current ratings. The result is cached until the log changes.
+    """Return the effect of each place in a race, based on current ratings. The result is cached until the log changes.
 
     Args:
         pool: the pool.
         entrants: the names of players competing individually, or dicts as for `podium.Rated.predict`.
-        player: the player for whom the table is made, as a name or a dict, added to the entrants if missing. Default:
-            the first entrant.
+        player: the player for whom the table is made, as a name or a dict. If missing from the entrants, the player is
+            added. Default: the first entrant.
         sides: the names of the members of each team.
         fixture: the ID of an upcoming race, from which the entrants and the start are taken.
-        heats: number of heats, 1 to 100. Every entrant finishes in the same place in each heat.
+        heats: number of heats, from 1 to 100. Every entrant takes the same place in each heat.
         margin: the margin of a win between two sides, in systems that rate margins. Default: the usual margin.
 
     Returns:
-        The table, as from `podium.Rated.stakes`. Ranks are among players with an established rating.
+        The table, as `podium.Rated.stakes` returns it. Ranks are among players with an established rating.
 
     Raises:
         UnknownError: the pool or the fixture does not exist.

@@ -143,8 +143,8 @@ def begin_season(name: str, starts: When, keep: float, *, widens: bool = True) -
     Args:
         name: the name of the season.
         starts: the time, or the number of the first event in a pool without dates.
-        keep: the share of every lead to keep, from 0 (all players start level) to 1 (the season only gets a name).
-        widens: True if ratings become less certain by the points that are taken from them.
+        keep: the share of every lead to keep, from 0 (everyone starts level) to 1 (the season only gets a name).
+        widens: True to make ratings less certain by the points that are taken from them.
     """
     admitted = admit(name, "a season's name")
     refuse_share(keep)

@@ -15,9 +15,9 @@ from podium.log.pools import PoolView
 from podium.log.schema import removed
 from podium.log.statements import among, of_pool, upsert
 from podium.results.mentions import words_in
-from podium.results.names import normalise
+from podium.results.names import normalise, search_key
 
-Kind = Literal["player", "id", "mention"]
+Kind = Literal["player", "spelling", "id", "mention"]
 MAX_WORDS = 6  # maximum number of words of a name that is searched for in texts
 HAS_REMOVED = sa.select(removed.c.pool_id).where(of_pool(removed)).limit(1)
 SELECT_REMOVED = sa.select(removed.c.hash, removed.c.player_id, removed.c.public_id).where(
@@ -32,8 +32,21 @@ def removed_hash(pool: PoolView, kind: Kind, text: str) -> str:
 
 
 def removed_players(pool: PoolView, names: Iterable[str]) -> dict[str, int]:
-    """Return the numbers of the anonymized players who had these names, by name."""
-    return {name: row[1] for name, row in rows_of(pool, "player", names).items()}
+    """Return the numbers of the anonymized players who had these names, by name.
+
+    Case, accents and repeated spaces are ignored if nobody had exactly the given name.
+    """
+    given = [*names]
+    exact = rows_of(pool, "player", given)
+    spellings = {name: spelling(name) for name in given if name not in exact}
+    alike = rows_of(pool, "spelling", {*spellings.values()})
+    found = exact | {name: alike[text] for name, text in spellings.items() if text in alike}
+    return {name: row[1] for name, row in found.items()}
+
+
+def spelling(name: str) -> str:
+    """Return a name without case, accents and repeated spaces."""
+    return " ".join(search_key(name).split())
 
 
 def public_ids(pool: PoolView, ids: Iterable[str]) -> dict[str, str]:
@@ -70,11 +83,14 @@ def rows_of(pool: PoolView, kind: Kind, texts: Iterable[str]) -> dict[str, Any]:
 def keep_removed(pool: PoolView, players: Mapping[str, int], ids: Mapping[str, str], forms: Iterable[str]) -> None:
     """Store the hashes of removed names with their players, of replaced IDs, and of forms of names in texts."""
     named = ((pool.id, removed_hash(pool, "player", name), number, None) for name, number in players.items())
+    spelled = {spelling(name): number for name, number in players.items()}
+    alike = ((pool.id, removed_hash(pool, "spelling", text), number, None) for text, number in spelled.items())
     replaced = ((pool.id, removed_hash(pool, "id", old), None, new) for old, new in ids.items())
     mentioned = ((pool.id, removed_hash(pool, "mention", form), None, None) for form in forms)
-    upsert(pool.connection, removed, chain(named, replaced, mentioned))
+    upsert(pool.connection, removed, chain(named, alike, replaced, mentioned))
 
 
 def give_back(pool: PoolView, name: str) -> None:
     """Delete the hash of a removed name, because a player has that name again."""
-    pool.run(DELETE_REMOVED, given=removed_hash(pool, "player", name))
+    for given in (removed_hash(pool, "player", name), removed_hash(pool, "spelling", spelling(name))):
+        pool.run(DELETE_REMOVED, given=given)

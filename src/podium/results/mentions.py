@@ -1,9 +1,9 @@
 """Find mentions of names in texts, regardless of case, accents and the characters between words.
 
-A mention contains all words of a name, either in order or with the last one first ("Sample, Ana"). The characters
-between them do not matter: "ana_sample", "AnaSample" and "ana%20sample" mention Ana Sample. Names with fewer than five
-letters are found only as separate words. Names with a single letter, and numbers with fewer than five digits, are not
-searched for.
+A mention contains all words of a name, in order or with some of the last ones first ("van der Berg, Ana"). The
+characters between them do not matter: "ana_sample", "AnaSample" and "ana%20sample" mention Ana Sample. Names with fewer
+than five letters are found only as separate words. Names with a single letter, and numbers with fewer than five digits,
+are not searched for.
 """
 
 import functools
@@ -45,7 +45,8 @@ class Mentions:
 
     def __init__(self, names: Iterable[str]) -> None:
         words = {name: words_in(name) for name in names}
-        forms = {"".join(order) for some in words.values() for order in (some, some[-1:] + some[:-1])}
+        orders = (some[first:] + some[:first] for some in words.values() for first in range(len(some)))
+        forms = {"".join(order) for order in orders}
         self.forms = [form for form in forms if len(form) > 1 and not (form.isdigit() and len(form) < LONG)]
         self._signs = [normalise(name) for name, some in words.items() if not some]  # names that contain no letters
 

@@ -7,7 +7,7 @@ import time
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-PODIUM = [sys.executable, "-c", "from podium.cli import main; main()"]
+PODIUM = [sys.executable, "-c", "from podium.cli import run; run()"]
 START_S = 120.0
 
 

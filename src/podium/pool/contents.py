@@ -147,13 +147,20 @@ class Contents:
 
 def parsed(first: int, bodies: Sequence[bytes]) -> Part:
     """Parse consecutive contents, numbered from `first` on."""
+    # in pieces, because the text of a whole season takes much memory
+    frames = [rows_in(bodies[begin : begin + MAX_OPEN]) for begin in range(0, len(bodies), MAX_OPEN)]
+    sizes = np.fromiter((body.count(b"\n") for body in bodies), np.int64, len(bodies))
+    frame = pl.concat(frames, how="diagonal").rechunk()
+    return Part.of(first, np.concatenate([[0], np.cumsum(sizes)]), frame)
+
+
+def rows_in(bodies: Sequence[bytes]) -> pl.DataFrame:
+    """Return the rows of consecutive contents, without columns that have no values."""
     text = b"".join(bodies)
     equipment = {name.decode() for name in shared_names(text)} if b'"shared:' in text else ()
     schema = SCHEMA | {"player": pl.Int32} | dict.fromkeys(sorted(equipment), pl.Int64)
     frame = pl.read_ndjson(io.BytesIO(text), schema={name: kind for name, kind in schema.items() if name != "event_id"})
-    given = [compact(column) for column in frame if column.null_count() < len(column)]
-    sizes = np.fromiter((body.count(b"\n") for body in bodies), np.int64, len(bodies))
-    return Part.of(first, np.concatenate([[0], np.cumsum(sizes)]), pl.DataFrame(given).rechunk())
+    return pl.DataFrame([compact(column) for column in frame if column.null_count() < len(column)])
 
 
 def compact(column: pl.Series) -> pl.Series:

@@ -282,7 +282,8 @@ def test_a_link_to_an_event_shows_its_result_card(store):
         missing = visitor.get("/main/cards/none.png")
         cards += [visitor.get(f"/main/card.png?theme={theme}") for theme in ("light", "dark")]
         board = visitor.get("/main").text
-    assert 'property="og:title" content="a won · Round 1"' in page
+    assert 'property="og:title" content="a won · Round 1 · Tuesday league"' in page
+    assert 'property="og:title" content="Leaderboard · Tuesday league"' in board
     assert 'property="og:image" content="https://podium.test/main/card.png"' in board
     assert 'property="og:image" content="https://podium.test/main/cards/e1.png"' in page
     assert [card.headers["content-type"] for card in cards] == ["image/png"] * 4

@@ -299,7 +299,17 @@ def correcting(known: Known) -> Parts:
     """Can a result be corrected?"""
     yield "Yes. All later ratings are then recalculated, exactly as if the result had always been right."
     yield "The event’s page shows what was changed, when, and by whom."  # noqa: RUF001  (typography)
-    contact = known.header.contact
+    yield from writing_to(known.header.contact)
+
+
+def removing(known: Known) -> Parts:
+    """What is stored about me, and can my name be removed?"""
+    yield "The results that were sent, with the names in them, and the ratings calculated from them."
+    yield "On request, a name is replaced everywhere by one such as “player 3”. No rating changes."
+    yield from writing_to(known.header.contact) if known.header.contact else ["Ask the organiser."]
+
+
+def writing_to(contact: str) -> Parts:
     if contact:
         address = contact if "://" in contact else f"mailto:{contact}"
         yield Markup('Write to <a href="{}">{}</a>.').format(address, contact)
@@ -320,5 +330,5 @@ def trusting(known: Known) -> Parts:
 # Their docstrings are the questions.
 ANSWERS: tuple[Callable[[Known], Parts], ...] = (
     *(winning_yet_losing, meaning_of_deviation, margin_of_wins, quitting, being_away, beginning, few_events),
-    *(handing_over, weight_of_events, strength_of_opponents, trusting, teams, when_ratings_change, correcting),
+    *(handing_over, weight_of_events, strength_of_opponents, trusting, teams, when_ratings_change, correcting, removing),
 )

@@ -330,5 +330,6 @@ def trusting(known: Known) -> Parts:
 # Their docstrings are the questions.
 ANSWERS: tuple[Callable[[Known], Parts], ...] = (
     *(winning_yet_losing, meaning_of_deviation, margin_of_wins, quitting, being_away, beginning, few_events),
-    *(handing_over, weight_of_events, strength_of_opponents, trusting, teams, when_ratings_change, correcting, removing),
+    *(handing_over, weight_of_events, strength_of_opponents, trusting, teams, when_ratings_change),
+    *(correcting, removing),
 )

@@ -9,6 +9,8 @@ They follow from the OpenAPI document, as `TypedDict`. Never edit them by hand.
 
 import json
 import re
+import subprocess
+import sys
 import tempfile
 import textwrap
 from collections.abc import Iterable, Iterator
@@ -25,8 +27,12 @@ MODULES = {  # by the tag of the operations whose answers are in none of those b
     "chances": ("chance_answers", "The service's answers about chances and upcoming races"),
     "pages": ("page_answers", "The service's answers with what pages show"),
 }
-TOGETHER = {"fixtures": "chances"}  # tags whose answers stand with those of another
-TYPING = ("Literal", "NotRequired", "TypedDict")
+TOGETHER = {
+    "fixtures": "chances",
+    "daily ranks": "pages",
+    "hindsight": "pages",
+}  # tags whose answers stand with those of another
+IMPORTS = ("from datetime import date, datetime", "from typing import Literal, NotRequired, TypedDict")
 TYPES = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "null": "None"}
 FORMATS = {"date-time": "datetime", "date": "date"}
 WIDTH = 120
@@ -164,21 +170,17 @@ def module_source(doc: str, classes: Iterable[str], known: dict[str, list[str]])
     Args:
         known: the classes of other modules, by module.
     """
-    text = "\n\n\n".join(classes)
-    origins = {"datetime": [*FORMATS.values()], "typing": [*TYPING]}
-    own = {f"podium.client.{module}": names for module, names in known.items()}
-    blocks = []
-    code = re.sub(r'#.*|""".*?"""', "", text)  # descriptions use some of these names as words
-    for block in (origins, own):
-        used = {
-            name: sorted(each for each in words if re.search(rf"\b{each}\b", code)) for name, words in block.items()
-        }
-        lines = [f"from {name} import {', '.join(words)}" for name, words in used.items() if words]
-        blocks += ["\n".join(lines)] if lines else []
-    return (
-        "\n\n".join([f'"""{doc}, as `make docs` writes them from its OpenAPI document."""', *blocks])
-        + f"\n\n\n{text}\n"
-    )
+    own = [f"from podium.client.{module} import {', '.join(names)}" for module, names in known.items()]
+    head = f'"""{doc}, as `make docs` writes them from its OpenAPI document."""\n\n' + "\n".join([*IMPORTS, *own])
+    return tidied("\n\n\n".join([head, *classes]))
+
+
+def tidied(source: str) -> str:
+    """Return source as the formatter writes it, without unused imports."""
+    ruff = Path(sys.executable).with_name("ruff")
+    for words in (("check", "--quiet", "--select", "F401,I", "--fix"), ("format", "--quiet")):
+        source = subprocess.run([ruff, *words, "-"], input=source, capture_output=True, text=True, check=True).stdout
+    return source
 
 
 def modules(document: dict[str, Any]) -> dict[str, str]:

@@ -5,13 +5,10 @@ few routes whose arguments differ from their requests.
 """
 
 import re
-import subprocess
-import sys
 import textwrap
-from pathlib import Path
 from typing import Any, NamedTuple
 
-from answers import FOLDER, WIDTH, modules, openapi_document, type_of
+from answers import FOLDER, WIDTH, modules, openapi_document, tidied, type_of
 
 PREFIX = "/api/v1"
 CLASSES = {
@@ -194,14 +191,6 @@ def module_of(verb: str, operation: dict[str, Any]) -> str:
     if {"pages", "fixtures"} & {*operation["tags"]}:
         return "pages"
     return "reads" if verb == "get" else "writes"
-
-
-def tidied(source: str) -> str:
-    """Return source as the formatter writes it, without unused imports."""
-    ruff = Path(sys.executable).with_name("ruff")
-    for words in (("check", "--quiet", "--select", "F401,I", "--fix"), ("format", "--quiet")):
-        source = subprocess.run([ruff, *words, "-"], input=source, capture_output=True, text=True, check=True).stdout
-    return source
 
 
 if __name__ == "__main__":

@@ -71,7 +71,7 @@ class Change(TypedDict):
 
 
 class Head(TypedDict):
-    """The newest entry in a pool's log. Its hash covers all earlier entries as well."""
+    """The newest entry in a pool's log. Its hash also covers all earlier entries."""
 
     place: int  # Number of entries up to and including this one.
     hash: str  # SHA-256 hash, in hexadecimal digits.
@@ -295,42 +295,6 @@ class BoardRow(TypedDict):
     last_sequence: NotRequired[float]  # Number of the player's last rated event, in a pool with numbered events.
 
 
-class DailyRank(TypedDict):
-    """A player's rank at 00:00 UTC on a day or, in a numbered pool, before an event."""
-
-    day: date | None  # Day. Null in a pool without dates.
-    rank: int  # Rank; 1 is the best. Players with equal ratings share the best of their ranks.
-    rating: float  # The rating, in points.
-    sequence: NotRequired[float]  # Number of the event, in a pool with numbered events.
-
-
-class HindsightPoint(TypedDict):
-    """A player's strength at an event, in hindsight."""
-
-    started_at: datetime | None  # Start time of the event. Null in a pool with numbered events.
-    rating: float  # Rating in hindsight, in points.
-    deviation: float  # Uncertainty of the rating, in points.
-    sequence: NotRequired[float]  # Number of the event, in a pool with numbered events.
-
-
-class BestEver(TypedDict):
-    """A player at the highest point of the player's hindsight curve."""
-
-    started_at: datetime | None  # Start time of the event. Null in a pool with numbered events.
-    rating: float  # Rating in hindsight, in points.
-    deviation: float  # Uncertainty of the rating, in points.
-    player: str  # The player.
-    above_next: float | None  # Probability of having been stronger than the next player. Null for the last player.
-    sequence: NotRequired[float]  # Number of the event, in a pool with numbered events.
-
-
-class BestEverBoard(TypedDict):
-    """The best players of all time, in hindsight. These are not official ratings."""
-
-    as_of: date  # Day of the calculation.
-    players: list[BestEver]  # At most 50 players with an established rating, highest peak first.
-
-
 class ShownChange(TypedDict):
     """A change as it is displayed. `before` and `change` add up to `after`."""
 
@@ -417,7 +381,9 @@ class ReasonTotal(TypedDict):
     """The points of one kind of reason."""
 
     # The kind of reason.
-    reason: Literal["won", "drawn", "lost", "ahead of quitters", "quit", "time away", "bonus", "season", "other"]
+    reason: Literal[
+        "won", "drawn", "lost", "ahead of quitters", "quit", "margins", "time away", "bonus", "season", "other"
+    ]
     points: float  # Number of points from reasons of this kind.
     shown: float  # These points, rounded to one decimal place. All kinds add up to the displayed change.
     count: int  # Number of duels or causes of this kind.
@@ -466,14 +432,6 @@ class Equipment(TypedDict):
     events: int  # Number of rated events in which it was used.
     last_played_at: datetime | None  # Start of the player's last rated event. Null in a pool with numbered events.
     last_sequence: NotRequired[float]  # Number of the player's last rated event, in a pool with numbered events.
-
-
-class RankedPlayer(TypedDict):
-    """A player's rank and rating at 00:00 UTC on a day or, in a numbered pool, before an event."""
-
-    rank: int  # Rank; 1 is the best. Players with equal ratings share the best of their ranks.
-    player: str  # The player's current name.
-    rating: float  # The rating, in points.
 
 
 class Moved(TypedDict):

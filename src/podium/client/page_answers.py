@@ -3,7 +3,9 @@
 from datetime import date, datetime
 from typing import Literal, NotRequired, TypedDict
 
-from podium.client.answers import EventHeadline
+from podium.client.answers import (
+    EventHeadline,
+)
 
 
 class EventListPage(TypedDict):
@@ -11,6 +13,50 @@ class EventListPage(TypedDict):
 
     events: list[EventHeadline]  # The events, newest first.
     next: str | None  # Cursor for the next page. Null on the last page.
+
+
+class DailyRank(TypedDict):
+    """A player's rank at 00:00 UTC on a day or, in a numbered pool, before an event."""
+
+    day: date | None  # Day. Null in a pool without dates.
+    rank: int  # Rank; 1 is the best. Players with equal ratings share the best of their ranks.
+    rating: float  # The rating, in points.
+    sequence: NotRequired[float]  # Number of the event, in a pool with numbered events.
+
+
+class HindsightPoint(TypedDict):
+    """A player's strength at an event, in hindsight."""
+
+    started_at: datetime | None  # Start time of the event. Null in a pool with numbered events.
+    rating: float  # Rating in hindsight, in points.
+    deviation: float  # Uncertainty of the rating, in points.
+    sequence: NotRequired[float]  # Number of the event, in a pool with numbered events.
+
+
+class BestEver(TypedDict):
+    """A player at the highest point of the player's hindsight curve."""
+
+    started_at: datetime | None  # Start time of the event. Null in a pool with numbered events.
+    rating: float  # Rating in hindsight, in points.
+    deviation: float  # Uncertainty of the rating, in points.
+    player: str  # The player.
+    above_next: float | None  # Probability of having been stronger than the next player. Null for the last player.
+    sequence: NotRequired[float]  # Number of the event, in a pool with numbered events.
+
+
+class BestEverBoard(TypedDict):
+    """The best players of all time, in hindsight. These are not official ratings."""
+
+    as_of: date  # Day of the calculation.
+    players: list[BestEver]  # At most 50 players with an established rating, highest peak first.
+
+
+class RankedPlayer(TypedDict):
+    """A player's rank and rating at 00:00 UTC on a day or, in a numbered pool, before an event."""
+
+    rank: int  # Rank; 1 is the best. Players with equal ratings share the best of their ranks.
+    player: str  # The player's current name.
+    rating: float  # The rating, in points.
 
 
 class PlayerPage(TypedDict):
@@ -304,7 +350,7 @@ class ExpectedPoint(TypedDict):
 
 
 class WeightPoint(TypedDict):
-    """The effect of one duel on players in their n-th rated event, based on a sample."""
+    """The effect of one duel on players in their n-th rated event, estimated from a sample."""
 
     event_number: int  # Position of this event among the player's rated events, counting from 1.
     points: float  # The largest change in the median player's rating from a single duel, in points.

@@ -4,19 +4,15 @@ from datetime import date
 
 from podium.client.answers import (
     AlternativeChanges,
-    BestEverBoard,
     BoardRow,
-    DailyRank,
     Equipment,
     EventDetails,
     ExplainedChange,
-    HindsightPoint,
     KeyDetails,
     Leaderboard,
     LogRecord,
     PlayerDetails,
     PoolSummary,
-    RankedPlayer,
     RatingCount,
     ReasonTotals,
     RegisteredMatch,
@@ -25,6 +21,7 @@ from podium.client.answers import (
 )
 from podium.client.calls import Call, json_call, route
 from podium.client.chance_answers import Comparison
+from podium.client.page_answers import BestEverBoard, DailyRank, HindsightPoint, RankedPlayer
 
 
 class ReadRoutes:

@@ -1,5 +1,9 @@
 """Elo: the percentages that the FIDE handbook prints, and changes worked out by hand."""
 
+from itertools import pairwise
+from typing import Any
+
+import polars as pl
 import pytest
 from entering import ONCE, entry
 
@@ -45,3 +49,86 @@ def test_a_gap_of_one_scale_is_odds_of_ten_to_one():
     entering_states = [system.state_type(rating, 9.0) for rating in (1900.0, 1500.0)]
     comparison = compare(params, *entering_states, entry(1.0), entry(2.0), Heat(2.0, 0.0))[0]
     assert comparison.weight * (comparison.result - comparison.expected) == pytest.approx(24.0 / 11.0, rel=1e-12)
+
+
+FOOTBALL: dict[str, Any] = {"k": 20, "home": 100, "margin": "goals"}
+NFL = "elo:k=20,home=65,margin=log,keep=0.6666666666666667,mean=1505,initial=1300,season=7"
+REVERTED = (  # ratings with which FiveThirtyEight begins a season, in place of the reversion
+    ("CBD", 1925, 1502.032), ("RAC", 1926, 1403.384), ("LOU", 1926, 1307.201), ("CIB", 1927, 1362.919),
+    ("MNN", 1929, 1306.702), ("BFF", 1929, 1331.943), ("LAR", 1944, 1373.977), ("PHI", 1944, 1497.988),
+    ("ARI", 1945, 1353.939), ("PIT", 1945, 1353.939), ("CLE", 1999, 1300.0),
+)  # fmt: skip
+
+
+def match(goals, others, day="2025-08-01", weight=1.0, home=None):
+    """Ana against ben; `home` is who is at home."""
+    side = {home: "home"}
+    rows = [("ana", goals), ("ben", others)]
+    shared = {"event_id": day, "started_at": day, "weight": weight}
+    return [shared | {"player": name, "score": score, "side": side.get(name)} for name, score in rows]
+
+
+def start(ana, ben):
+    return [{"player": "ana", "rating": float(ana)}, {"player": "ben", "rating": float(ben)}]
+
+
+def test_world_football_elo():
+    """eloratings.net, "About": 630 beats 500 by 3-1 in a friendly on neutral ground, and G by the difference."""
+    rated = podium.rate(match(3, 1), "elo", start=start(630, 500), **FOOTBALL)
+    assert rated.history["delta"].to_list() == pytest.approx([9.6355, -9.6355], abs=1e-4)
+    for goals, factor in ((1, 1.0), (2, 1.5), (3, 1.75), (4, 1.875), (7, 2.25)):
+        won = podium.rate(match(goals, 0, weight=3.0), "elo", start=start(1500, 1500), **FOOTBALL)
+        assert won.history["delta"][0] == pytest.approx(60 * factor * 0.5, rel=1e-12)
+
+
+def test_home_and_margin_in_predictions_stakes_and_explanations():
+    rated = podium.rate([*match(4, 1, home="ben"), *match(1, 1, "2025-08-08", home="ana")], "elo", **FOOTBALL)
+    home = 1 / (1 + 10 ** (-100 / 400))
+    assert rated.history["delta"][0] == pytest.approx(20 * 1.75 * home, rel=1e-12)
+    for event, player, delta in rated.history.select("event_id", "player", "delta").iter_rows():
+        rows = rated.explain(event, player).rows
+        assert rows["contribution"].sum() == pytest.approx(delta, abs=1e-9)
+        assert "home" in rows["cause"].to_list()
+    sides: list[Any] = [[{"player": "ana", "side": "home"}], ["ben"]]
+    lines = rated.stakes(sides=sides, player="ana").frame["delta"].to_list()
+    won = podium.rate(match(1, 0, "2025-09-01", home="ana"), "elo", start=rated, **FOOTBALL).history["delta"][0]
+    assert lines[0] == pytest.approx(won, abs=1e-9)
+    three = rated.stakes(sides=sides, player="ana", margin=3.0).frame["delta"][0]
+    assert three == pytest.approx(1.75 * won, rel=1e-9)
+
+
+@pytest.mark.parametrize("margin", ["none", "goals", "root", "log"])
+def test_elo_with_options_is_a_system_like_others(margin):
+    system = find("elo")(k=20, home=65, margin=margin, keep=0.5)
+    assert podium.check_system(system, histories=2).kept
+
+
+def test_a_season_begins_by_its_month_live_and_in_a_replay():
+    games = [match(2, 0, day) for day in ("2025-06-29", "2025-07-01", "2025-12-31", "2026-01-01", "2026-08-01")]
+    rated = podium.rate([row for game in games for row in game], NFL)
+    live = podium.Live(NFL)
+    assert [row for game in games for row in live.rate(game).rows()] == rated.history.rows()
+    begun = ["season" in rated.explain(game[0]["event_id"], "ana").rows["cause"].to_list() for game in games]
+    assert begun == [False, True, False, False, True]
+
+
+def test_nfl_probabilities_of_fivethirtyeight(shared):
+    """All 16,810, within 2e-6; the season of the special ratings begins with them."""
+    games = pl.read_parquet(shared("truth/data/nfl.parquet"))
+    ratings = dict(pl.read_csv(shared("truth/data/nfl_starts.csv")).iter_rows())
+    states, expected = pl.DataFrame([{"player": name, "rating": rating} for name, rating in ratings.items()]), []
+    year = pl.col("started_at").str.slice(0, 4).cast(pl.Int64)
+    season = year - (pl.col("started_at").str.slice(5, 2).cast(pl.Int64) < 7).cast(pl.Int64)
+    years = [0, *sorted({year for _, year, _ in REVERTED}), 9999]
+    for first, stop in pairwise(years):
+        special = {name: 1505 + 1.5 * (rating - 1505) for name, year, rating in REVERTED if year == first}
+        states = states.drop("peak", strict=False).with_columns(
+            rating=pl.col("player").replace_strict(special, default=pl.col("rating"))
+        )
+        part = games.filter((season >= first) & (season < stop))
+        rated = podium.rate(part.drop("published"), NFL, start=states)
+        expected.append(rated.predictions())
+        states = rated.states
+    found = pl.concat(expected).join(games.select("event_id", "player", "published"), on=["event_id", "player"])
+    assert found.height == 16_810
+    assert (found["expected"] - found["published"]).abs().max() < 2e-6

@@ -42,7 +42,7 @@ from podium.engine.rules import (
 from podium.engine.system import System
 from podium.engine.tables.encoding import NO_COLUMNS, frozen, place_columns
 from podium.engine.tables.placing import Reported, place_heats
-from podium.engine.tables.selection import DAY_US, DAYS_TO_1970, UNFINISHED_STATUS, UNRATED_STATUS
+from podium.engine.tables.selection import DAY_US, DAYS_TO_1970, UNFINISHED_STATUS, UNRATED_STATUS, season_numbers
 from podium.kernels.compiled import compile_twice, kernel
 from podium.kernels.records import LANES, plus, read, read_fields, times, write, write_fields
 
@@ -168,11 +168,15 @@ def encode_small(
         team_score=NOTHING,
     )
     weight = entries[0].get("weight") or 1.0
-    day, idle = np.nan, ABSENT
+    day = np.nan
+    idle: Any = ABSENT
     if started_at is not None:
         day = started_at / DAY_US + DAYS_TO_1970
         gap = np.maximum(started_at - seen, 0)
         idle = gap // DAY_US if system.idle_unit == "day" else gap / DAY_US if system.idle_unit == "time" else ABSENT
+        if system.idle_unit == "season":
+            month = system.season_month
+            idle = season_numbers(np.array([started_at]), month) - season_numbers(np.minimum(seen, started_at), month)
     mode = system.mode_number(entries[0].get("mode") or pool)
     modes = system.modes_on(np.array([mode]), np.array([day]))
     return NO_COLUMNS._replace(

@@ -34,6 +34,7 @@ class Entry(NamedTuple):
     duration_s: float
     handicap: float  # 1 or 0
     opponents: float  # number of entries that this entry is compared with
+    home: float = 0.0  # 1 at home, in systems that read it
 
 
 class Heat(NamedTuple):
@@ -141,7 +142,7 @@ def finisher(
     opponents: float = 1.0,
 ) -> Entry:
     """Return the entry of a player who finished without a tie or handicap, by default in a heat of two."""
-    return Entry(1.0, place, place, time_s, score, played_s, duration_s, 0.0, opponents)
+    return Entry(1.0, place, place, time_s, score, played_s, duration_s, 0.0, opponents, 0.0)
 
 
 @kernel
@@ -184,6 +185,7 @@ def plain_entry(columns: Any, i: Any) -> Entry:
         columns.duration_s[i] if columns.duration_s.size else np.nan,
         0.0,
         1.0,
+        0.0,
     )
 
 
@@ -288,4 +290,5 @@ def entry_at(columns: Any, i: int, size: float) -> Entry:
         columns.duration_s[i] if columns.duration_s.size else np.nan,
         columns.handicap[i] if columns.handicap.size else 0.0,
         columns.opponents[i] if columns.opponents.size else size - 1.0,
+        columns.home[i] if columns.home.size else 0.0,
     )

@@ -59,6 +59,16 @@ class PoolReader:
         return None
 
     @property
+    def reads_home(self) -> bool:
+        """True if the side at home matters."""
+        return self.rates_sides
+
+    @property
+    def season_month(self) -> int:
+        """The month in which seasons begin, for systems whose idle time counts seasons."""
+        return 1
+
+    @property
     def kinds(self) -> tuple[str, ...]:
         """The kinds of shared equipment that the system rates."""
         return ()

@@ -132,8 +132,8 @@ class System(PoolReader):
     def idle_unit(self) -> str | None:
         """The unit of `Entrant.idle`, or None if it is not used, for example without `idle_growth`.
 
-        Whole days ("day"), missed rating periods ("period"), or days with a fraction ("time") in systems that update
-        ratings after each event.
+        Whole days ("day"), missed rating periods ("period"), seasons that began ("season"), or days with a fraction
+        ("time") in systems that update ratings after each event.
         """
         return self.idles_by if getattr(self, "idle_growth", None) else None
 

@@ -241,7 +241,7 @@ def line_up(
         )
         shares = ((name, kind, count / len(side)) for (name, kind), count in owners.items())
         equipment.append([Shared(numbers[name], kind, states[name], share) for name, kind, share in shares])
-    home = [float(system.rates_sides and begins(side)) for side in field]
+    home = [float(system.reads_home and begins(side)) for side in field]
     return [[states[entrant.player] for entrant in side] for side in field], equipment, home
 
 

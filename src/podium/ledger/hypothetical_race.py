@@ -373,7 +373,8 @@ def check_margin(system: System, margin: float | None) -> None:
         return
     if not system.rates_margins:
         raise ParameterError(
-            f"margin: {system.label} does not rate margins. Leave it out, or rate with adaptive:margin=true."
+            f"margin: {system.label} does not rate margins. Leave it out, or rate with adaptive:margin=true or"
+            " elo:margin=goals."
         )
     if not 0.0 <= margin < math.inf:
         raise ParameterError(f"margin: {margin} is not a margin of a win. Use a number of at least 0.")

@@ -248,7 +248,7 @@ def are_compared(lines: Any, i: int, j: int) -> bool:
 def entry_of(lines: Any, i: int) -> Entry:
     """Convert a line to an entry for the rules."""
     place, unknown = lines[i, PLACE], math.nan
-    return Entry(lines[i, FINISHED], place, place, unknown, lines[i, SCORE], unknown, unknown, 0.0, 1.0)
+    return Entry(lines[i, FINISHED], place, place, unknown, lines[i, SCORE], unknown, unknown, 0.0, 1.0, 0.0)
 
 
 @kernel

@@ -172,7 +172,7 @@ def judge_two_rankings(
 
 @kernel
 def line_up(params: Any, prototypes: Any, columns: Columns, start: int, stop: int, first: int, scratch: Scratch) -> int:
-    """Add up the teams of a heat, without  Return the number of teams, or 0 if there is nothing to learn."""
+    """Add up the teams of a heat, without messages. Return the number of teams, or 0 if there is nothing to learn."""
     _, entering, _ = prototypes
     lines = scratch.lines
     if nobody_finished(columns, start, stop):

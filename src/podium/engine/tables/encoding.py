@@ -195,6 +195,8 @@ def idle_clock(rows: selection.Rows, system: System, numbers: Integers | None) -
     """Return the time of each row, in which `DAY_US` is one unit of idle time, or None if times are not known."""
     if system.idle_unit == "period":
         return None if numbers is None else numbers.astype(np.int64) * selection.DAY_US
+    if system.idle_unit == "season" and rows.started_at is not None:
+        return selection.season_numbers(rows.started_at, system.season_month) * selection.DAY_US
     return rows.started_at
 
 
@@ -263,7 +265,7 @@ def entry_columns(
         "played_s": frozen(stated_times(frame, entries, system)),
         "duration_s": frozen(selection.float_column(frame, "duration_s")),
         "handicap": frozen(handicap),
-        "home": frozen(home_entries(frame) if system.rates_sides else ABSENT),
+        "home": frozen(home_entries(frame) if system.reads_home else ABSENT),
     }
 
 

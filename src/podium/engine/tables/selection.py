@@ -311,6 +311,16 @@ def period_numbers(frame: pl.DataFrame, period: str) -> npt.NDArray[np.int64] | 
     return numbers_at(frame["started_at"], period)
 
 
+def season_numbers(started_at: npt.NDArray[np.int64], month: int) -> npt.NDArray[np.int64]:
+    """Return the number of the yearly season that contains each time, in microseconds since 1970.
+
+    Args:
+        month: The month in which seasons begin, 1 to 12.
+    """
+    months = started_at.astype("datetime64[us]").astype("datetime64[M]").astype(np.int64)
+    return (months + 1 - month) // 12
+
+
 def numbers_at(started_at: pl.Series, period: str) -> npt.NDArray[np.int64]:
     """Return the number of the period that contains each time."""
     match = SHAPE.fullmatch(period)

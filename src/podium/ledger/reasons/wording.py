@@ -23,6 +23,9 @@ CAUSES = {
     "first_rating": "the first rating",
     "below_the_floor": "falling below the lowest rating",
     "rounding": "rounding",
+    "home": "playing at home or away",
+    "lead_in_score": "the size of the win",
+    "season": "the start of the season",
     "least_rating": "the lowest possible rating",
     "margin": "the margin",
 }

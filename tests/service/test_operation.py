@@ -10,6 +10,7 @@ import re
 import threading
 import time
 from datetime import UTC, datetime, timedelta
+from html import unescape
 
 import pytest
 from races import calling, event, rows
@@ -197,6 +198,7 @@ def test_the_pages_need_nothing_from_elsewhere(store):
                 assert f'id="{operation["operationId"]}"' in reference
         links, anchors = (set(re.findall(rf'{name}="#?([^"/]+)"', reference)) for name in ("href", "id"))
         assert links <= anchors
+        assert len(unescape(re.search(r'<pre id="start">(.*?)</pre>', reference, re.DOTALL)[1]).splitlines()) == 5
         assert client.head("/healthz").status_code == client.head("/readyz").status_code == 200
 
 

@@ -189,7 +189,8 @@ def reference_page(app: FastAPI) -> str:
             operations.setdefault(operation.get("tags", ["other"])[0], []).append((path, method, operation))
     environment = create_environment("podium.service.api")
     environment.filters |= {"answer": answer_text, "json": json_text, "schema": schema_text, "with_code": with_code}
-    text: str = environment.get_template("reference.html").render(document, operations=operations, style=STYLE)
+    page, origin = environment.get_template("reference.html"), app.state.address or "http://127.0.0.1:8000"
+    text: str = page.render(document, operations=operations, style=STYLE, origin=origin)
     return text
 
 

@@ -2,6 +2,9 @@
 
 import re
 from contextlib import closing
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import sqlalchemy as sa
 from page_words import lines, main_of, people, words
@@ -17,12 +20,36 @@ from podium.store.writing import fixtures
 from podium.systems import find
 
 
-def test_the_first_page_shows_each_pool_and_why_the_surprise_came(season, visitor):
+def test_the_first_page_shows_the_least_expected_result_of_the_week(sqlite_store):
+    """Ben beats Ana for the first time; a week later, and before that, the page shows only the leaderboards."""
+    sqlite_store.create_pool("main", find("elo")(k=60), public=True)
+
+    def play(number, order, days):
+        start = datetime.now(UTC) - timedelta(days=days, minutes=60 - number)
+        event = {"event_id": f"e{number}", "started_at": start}
+        sqlite_store.submit("main", [event | {"player": name, "position": k} for k, name in enumerate(order, 1)])
+
+    for number in range(20):
+        play(number, ("Ana", "Ben"), 2)
+    assert home.find_headline(sqlite_store, "main").surprise is None
+    play(30, ("Ben", "Ana"), 1)
+    headline = home.find_headline(sqlite_store, "main")
+    found: Any = headline.surprise
+    assert found.player == "Ben"
+    assert headline.expected < 0.2
+    assert home.is_fresh(headline)
+    old = replace(found, started_at=found.started_at - timedelta(days=7))
+    assert not home.is_fresh(replace(headline, surprise=old))
+    with people(sqlite_store) as client:
+        page = words(client.get("/").text)
+    assert "The least expected result of the last seven days" in page
+    assert "Ben won" in page
+
+
+def test_the_first_page_shows_each_pool(season, visitor):
     answer = visitor.get("/")
     html = main_of(answer)
-    assert "Dragana won, but lost 40.5 points." in words(html)
-    assert "Quitting heat 2 cost 33.4 of them." in words(html)
-    assert '<a class="plain" href="/bikes/events/bikes-058/Dragana">' in html
+    assert "least expected" not in html  # the season is long over
     assert "Bikes 30 riders · 60 events" in words(html)
     top = [row.player for row in season.leaderboard("bikes", top=3).players]
     assert re.findall(r'class="name half"><a [^>]*><bdi>(.*?)</bdi>', html)[:3] == top

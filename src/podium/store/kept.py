@@ -28,7 +28,7 @@ from podium.systems import package_version
 from podium.version import ARITHMETIC
 
 LOGGER = logging.getLogger(__name__)
-LAYOUT = 2  # raised whenever the same bytes get another meaning
+LAYOUT = 3  # raised whenever the same bytes get another meaning
 HEAD = 0  # the part of a cache that has its stamp; parts of a snapshot have only digests
 SNAPSHOT, HEADLINE, FACTS, HINDSIGHT = "snapshot", "headline", "facts", "hindsight"
 WITH_TEXTS = SNAPSHOT, HEADLINE  # caches that may mention names

@@ -5,6 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 
 import numpy as np
+import numpy.typing as npt
 import sqlalchemy as sa
 
 from podium.ledger.history import FINDING_EVENTS, can_be_provisional
@@ -12,7 +13,7 @@ from podium.ledger.reasons import wording
 from podium.log.players import names_of
 from podium.log.pools import Pool
 from podium.log.schema import log
-from podium.log.statements import among, instant, of_pool
+from podium.log.statements import among, instant, microseconds, of_pool
 from podium.pool.columns import NONE, Array
 from podium.pool.snapshot import RATED, STATUSES, UNRATED, VOIDED, Event, Snapshot
 from podium.support.words import listed, shown, signed
@@ -278,7 +279,7 @@ def surprise(pool: PoolAt, gains: Changes) -> Surprise | None:
     if not len(gains):
         return None
     snapshot = pool.snapshot
-    events, standings = snapshot.events, snapshot.standings
+    events = snapshot.events
     if len(gains) > MAX_CHANGES:
         uid = gains.uids[-MAX_CHANGES]
         gains = gains_since(snapshot, events.columns.value("started_at", uid))
@@ -286,23 +287,54 @@ def surprise(pool: PoolAt, gains: Changes) -> Surprise | None:
     starts = np.flatnonzero(np.diff(uids, prepend=NONE))
     last = np.repeat(np.maximum.reduceat(rank, starts), np.diff(starts, append=uids.size))
     against = ((rank == 1) & (last > 1) & (points < 0.0)) | ((rank == last) & (rank > 1) & (points > 0.0))
-    is_established = standings.is_established if can_be_provisional(pool.system) else standings.events >= FINDING_EVENTS
-    established = is_established[np.searchsorted(standings.numbers, gains.numbers)]
+    established = established_in(pool, gains)
     rows = np.arange(points.size)
     for is_preferred in (established, against):
         rows = rows[is_preferred[rows]] if is_preferred[rows].any() else rows
     largest = np.abs(points[rows])
     rows = rows[largest == largest.max()]
     row = int(rows[np.searchsorted(rows, starts[np.searchsorted(starts, rows[-1], "right") - 1])])
-    event = events.event_of(int(uids[row]))
+    return surprise_in(pool, gains, row, is_established=bool(established[row]))
+
+
+def surprise_in(pool: PoolAt, gains: Changes, row: int, *, is_established: bool) -> Surprise:
+    """Return one of the changes as a surprise."""
+    events, rank = pool.snapshot.events, int(gains.rank[row])
+    event = events.event_of(int(gains.uids[row]))
     (name,), (change,) = names_of(pool, [int(gains.numbers[row])]).values(), gains.at([row]).shown
     ((title, _),) = titles_of(pool, [event.content_seq]).values()
     return Surprise(
         event.event_id, title, pool.moment(event.started_at), name,
-        float(points[row]), float(change), bool(established[row]),
-        int(rank[row]) or None, int(events.order.value("field", event.position)) or None,
+        float(gains.gain[row]), float(change), is_established,
+        rank or None, int(events.order.value("field", event.position)) or None,
         sequence=pool.sequence(event.started_at),
     )  # fmt: skip
+
+
+def largest_gains(pool: PoolAt, until: datetime, most: int = 8) -> tuple[Surprise, ...]:
+    """Return the results that brought established players most points in seven days, or in seven numbered events.
+
+    Args:
+        until: end of the days.
+        most: maximum number of results.
+    """
+    newest, snapshot = pool.snapshot.events.newest_rated, pool.snapshot
+    if newest is None:
+        return ()
+    end = newest.started_at if pool.is_undated else microseconds(until)
+    gains = gains_since(snapshot, span_begins(pool, timedelta(days=7), end))
+    established = established_in(pool, gains)
+    rows = np.flatnonzero(established & (gains.gain > 0.0))
+    largest = rows[np.argsort(-gains.gain[rows], kind="stable")[:most]].tolist()
+    return tuple(surprise_in(pool, gains, row, is_established=True) for row in largest)
+
+
+def established_in(pool: PoolAt, gains: Changes) -> npt.NDArray[np.bool_]:
+    """Return a mask of the changes of players who are now established."""
+    standings = pool.snapshot.standings
+    is_established = standings.is_established if can_be_provisional(pool.system) else standings.events >= FINDING_EVENTS
+    found: npt.NDArray[np.bool_] = is_established[np.searchsorted(standings.numbers, gains.numbers)]
+    return found
 
 
 def spread(snapshot: Snapshot) -> float:

@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from operator import itemgetter
 from typing import Final
 
@@ -27,7 +27,8 @@ from podium.store.writing.fixtures import WAITS_US, Fixture
 from podium.support.answers import as_json, from_json
 from podium.views.player_models import EventHeadline, ListedRow, Surprise
 
-WEEK_S: Final = 7 * 86_400.0
+WEEK: Final = timedelta(days=7)
+MOST_EXPECTED: Final = 0.3  # a result with a higher expected score is not a surprise
 MAX_CARDS: Final = 6
 MAX_PLANNED: Final = 20
 MAX_OTHER_POOLS: Final = 200
@@ -45,9 +46,9 @@ class Headline:
     newest: tuple[EventHeadline, ...]
     moments: tuple[datetime, ...]  # times of the newest events, used to compare pools
     planned: tuple[Fixture, ...]  # the next races, more of them than are shown
-    surprise: Surprise | None
+    surprise: Surprise | None  # the least expected result of the week before the newest log entry
     why: WhyView | None  # reasons for the surprise
-    spread: float  # spread of the pool's ratings, used to compare surprises between pools
+    expected: float  # expected score of the surprise, from 0 to 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +56,12 @@ class PoolCard:
     pool: PoolHeader
     headline: Headline
     ahead: tuple[Fixture, ...]  # the next races
+    is_fresh: bool  # True if its surprise is from the last seven days, or the pool has no dates
 
 
 def find_headline(store: Store, name: str) -> Headline:
     """Calculate a pool's summary for the first page."""
-    movers = store.movers(name, most=0)  # only the surprise is needed
+    surprise, why, expected = least_expected(store, name)
     board = store.leaderboard(name, default_listing(store, store.pool(name)), top=TOP)
     newest = store.event_list(name, top=NEWEST_EVENTS).events
     moments = store.event_moments(name, [event.event_id for event in newest])
@@ -70,26 +72,34 @@ def find_headline(store: Store, name: str) -> Headline:
         newest=newest,
         moments=tuple(moments[event.event_id] for event in newest),
         planned=store.fixtures(name, ahead=True, most=MAX_PLANNED),
-        surprise=movers.surprise,
-        why=explained(store, name, movers.surprise),
-        spread=movers.spread,
+        surprise=surprise,
+        why=why,
+        expected=expected,
     )
 
 
-def explained(store: Store, name: str, surprise: Surprise | None) -> WhyView | None:
-    """Return the reasons for a surprise, or None if they cannot be shown."""
-    if surprise is None:
-        return None
-    try:
-        return why_view(store.explain(name, surprise.event_id, surprise.player))
-    except PodiumError:
-        return None
+def least_expected(store: Store, name: str) -> tuple[Surprise | None, WhyView | None, float]:
+    """Return the week's result with the lowest expected score, with its reasons and that score."""
+    found: tuple[Surprise | None, WhyView | None, float] = None, None, MOST_EXPECTED
+    for result in store.largest_gains(name, datetime.now(UTC)):
+        with suppress(PodiumError):  # its reasons cannot be shown
+            explanation = store.explain(name, result.event_id, result.player)
+            duels = explanation.duels
+            if duels.expected < found[2] * duels.count and duels.won > duels.expected:
+                found = result, why_view(explanation), duels.expected / duels.count
+    return found
 
 
 def ahead_of(headline: Headline) -> tuple[Fixture, ...]:
     """Return those planned races that have not started yet."""
     passed = instant(now() - WAITS_US)
     return tuple(race for race in headline.planned if race.starts_at >= passed)
+
+
+def is_fresh(headline: Headline) -> bool:
+    """Return True if there is a surprise, from the last seven days if it has a date."""
+    found = headline.surprise
+    return found is not None and (found.started_at is None or datetime.now(UTC) - found.started_at <= WEEK)
 
 
 def is_used_up(headline: Headline) -> bool:
@@ -109,7 +119,7 @@ def home_page(cards: Iterable[PoolCard]) -> Page:
         "home.html",
         title="A reason for every point",
         description="Live ratings for races and games: see which heats and opponents are behind each change.",
-        surprise=explained_surprise(newest_first),
+        surprise=surprise_of(newest_first),
         cards=tuple(newest_first[:MAX_CARDS]),
         other_pools=tuple(card.pool for card in newest_first[MAX_CARDS : MAX_CARDS + MAX_OTHER_POOLS]),
         lines=tuple((pool, event) for _, pool, event in lines[:NEWEST_EVENTS]),
@@ -122,22 +132,9 @@ def newest_moment(card: PoolCard) -> float:
     return moments[0].timestamp() if moments else float("-inf")
 
 
-def explained_surprise(cards: Sequence[PoolCard]) -> tuple[PoolHeader, Surprise, WhyView] | None:
-    """Return the largest surprise in pools that have played within a week of the newest event."""
-    newest = newest_moment(cards[0]) if cards else 0.0
-    this_week = [card for card in cards if newest - newest_moment(card) <= WEEK_S]
-    found = [(card.pool, card.headline.surprise, card.headline.why, card.headline.spread) for card in this_week]
-    known = [(pool, surprise, why, spread) for pool, surprise, why, spread in found if surprise and why]
-    best = max(known, key=lambda event: surprise_size(event[1], event[3]), default=None)
-    return None if best is None else best[:3]
-
-
-def surprise_size(surprise: Surprise, spread: float) -> tuple[bool, bool, float]:
-    """Return a sort key for surprises: established players, unexpected results, then the share of the pool's spread."""
-    won_and_lost = surprise.rank == 1 and surprise.change < 0.0
-    last_and_gained = surprise.rank is not None and surprise.rank == surprise.field and surprise.change > 0.0
-    share = abs(surprise.change) / spread if spread else 0.0
-    return surprise.established, won_and_lost or last_and_gained, share
+def surprise_of(cards: Sequence[PoolCard]) -> PoolCard | None:
+    """Return the card with the least expected result of the last seven days, or None."""
+    return min((card for card in cards if card.is_fresh), key=lambda card: card.headline.expected, default=None)
 
 
 MIN_VALID_S, MAX_VALID_S = 1.0, 60.0  # how long a text is valid before it is compared with the log
@@ -152,7 +149,7 @@ ABOUT: Final = {
     "readiness": "/readyz",
 }
 Seen = tuple[frozenset[str], str]  # pools that are visible, and the name of the visitor's key
-Version = tuple[int, tuple[Fixture, ...]]  # version of a card: the newest log entry, and the races
+Version = tuple[int, tuple[Fixture, ...], bool]  # version of a card: the newest log entry, the races and `is_fresh`
 router = PageRouter()
 
 
@@ -192,7 +189,9 @@ class FrontPages:
 
             def write(view: Store) -> tuple[str, dict[str, Version]]:
                 cards = [card for pool in seen[0] if (card := self._card(view, pool)) is not None]
-                versions = {card.pool.name: (self._headlines[card.pool.name][0], card.ahead) for card in cards}
+                versions = {
+                    card.pool.name: (self._headlines[card.pool.name][0], card.ahead, card.is_fresh) for card in cards
+                }
                 if text is not None and text.versions == versions:
                     return text.html, versions
                 # a request that stands for all visitors who can see these pools
@@ -218,7 +217,7 @@ class FrontPages:
             if headline is None or is_used_up(headline):
                 headline = find_headline(store, pool)
             self._headlines[pool] = version, headline
-            return PoolCard(pool_header(store.pool(pool)), headline, ahead_of(headline)[:TOP])
+            return PoolCard(pool_header(store.pool(pool)), headline, ahead_of(headline)[:TOP], is_fresh(headline))
         except UnknownError:
             self._headlines.pop(pool, None)
             return None

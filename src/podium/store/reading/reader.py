@@ -156,6 +156,7 @@ class Reader(Moments):
     page_of = reads(pages.page_of)
     newest_entrants = reads(pages.newest_entrants)
     movers = reads(headlines.movers)
+    largest_gains = reads(headlines.largest_gains)
     distribution = reads(ranks.distribution)
     seasons = reads(ranks.seasons)
     equipment = reads(search.equipment)

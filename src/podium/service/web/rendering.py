@@ -161,6 +161,10 @@ class PoolHeader:
         return pool_address(self.name)
 
     @property
+    def contact_address(self) -> str:
+        return self.contact if "://" in self.contact else f"mailto:{self.contact}"
+
+    @property
     def words(self) -> str:
         return plural(self.word)
 

@@ -67,6 +67,14 @@ def test_a_race_is_planned_in_the_zone(store, admin):
     assert 'value="2199-07-01T20:00"' in admin.get("/admin/karts/races/summer").text
 
 
+def test_the_calendar_has_months_and_the_effect_of_winning(admin):
+    assert "would bring" not in words(admin, "/karts/calendar")
+    admin.cookies.set("me", "a:karts")
+    page = words(admin, "/karts/calendar")
+    admin.cookies.delete("me")
+    assert page.index("<h3>May 2190</h3>") < page.index("A win would bring you +")
+
+
 def test_tonight_is_the_day_in_the_zone(store):
     header = pool_header(store.pool("karts"))
     assert header.today == datetime.now(header.zone).date().isoformat()

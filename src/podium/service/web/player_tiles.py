@@ -112,6 +112,16 @@ class Upcoming:
         end = "" if enough else ", which is not enough"
         return Shape("{} in {} would bring {}{}.").format(what, self.link, self.pool.rating(line["rating"]), end)
 
+    def best(self) -> str:
+        """Return the effect of the best result, or an empty string if it is unknown."""
+        lines = self.lines()
+        if self.stakes is None or not lines:
+            return ""
+        best, digits = lines[0], self.stakes.digits
+        moved = change(shown_change(best["rating"] - best["delta"], best["rating"], digits), digits)
+        place = place_words(best["place"], self.stakes.sides)
+        return f"{'A ' if self.stakes.sides == DUEL_SIDES else ''}{place} would bring you {moved}"
+
     def lines(self) -> list[dict[str, Any]]:
         """Return the lines for the places, best first."""
         return [] if self.stakes is None else [line for line in self.stakes.lines() if line["place"] is not None]
@@ -127,10 +137,16 @@ def upcoming(
     ahead = store.fixtures(pool.name, ahead=True, most=MAX_AHEAD)
     own = [race for race in ahead if any(player == starter.player for starter in race.entrants or ())]
     race = next(iter([*own, *ahead]), None)
-    if race is None:
-        return None
-    if not own or len(race.sides) < 2:  # noqa: PLR2004  (nobody to meet)
-        return Upcoming(pool, race, bool(own), None, waits=False)
+    return None if race is None else outlook_of(store, kept, pool, race, player, draws=draws, has_key=has_key)
+
+
+def outlook_of(
+    store: Store, kept: KeptStakes, pool: PoolHeader, race: Fixture, player: str, *, draws: bool, has_key: bool
+) -> Upcoming:
+    """Return a race with its effects on a player who is entered. `draws` is as in `upcoming`."""
+    is_entered = any(player == starter.player for starter in race.entrants or ())
+    if not is_entered or len(race.sides) < 2:  # noqa: PLR2004  (nobody to meet)
+        return Upcoming(pool, race, is_entered, None, waits=False)
     if len(race.sides) > MAX_EXACT and not draws:
         return Upcoming(pool, race, True, None, waits=True)
     try:

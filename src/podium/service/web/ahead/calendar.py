@@ -1,4 +1,4 @@
-"""The calendar of upcoming races, for people and for calendar programs, and cached tables with the effects of places.
+"""The calendar of upcoming races for calendar programs, and cached tables with the effects of places.
 
 Only one table of effects is calculated at a time. A table up to a minute old may be shown.
 """
@@ -108,27 +108,7 @@ CurrentStakes = Annotated[KeptStakes, from_state("stakes")]
 
 
 router = rendering.PageRouter()
-CALENDAR_PAST, CALENDAR_MOST = 50, 200
-
-
-@router.pool_page("/calendar")
-def calendar(visit: VisiblePool) -> Response:
-    ahead = visit.store.fixtures(visit.pool, ahead=True, most=CALENDAR_MOST)
-    known = {race.fixture_id for race in ahead}
-    others = [
-        fixture
-        for fixture in visit.store.fixtures(visit.pool, most=CALENDAR_MOST, newest=True)
-        if fixture.fixture_id not in known
-    ]
-    pool = visit.header
-    return visit.show(
-        "calendar.html",
-        title="Calendar",
-        tab="calendar",
-        ahead=ahead,
-        others=tuple(others[:CALENDAR_PAST]),
-        plan_address=rendering.address("admin", pool.name, "races") if visit.visitor.may("write", pool.name) else "",
-    )
+CALENDAR_MOST = 200
 
 
 @router.pool_page("/calendar.ics")

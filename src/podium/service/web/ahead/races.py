@@ -1,11 +1,12 @@
-"""The page of an upcoming race, which shows the effect of each place.
+"""The calendar, and the page of an upcoming race, which shows the effect of each place.
 
-After the result, it leads to the event's page.
+After the result, the race's page leads to the event's page.
 """
 
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
+from itertools import groupby
 from typing import Annotated, Any
 
 from fastapi import Query, Request, Response
@@ -19,7 +20,8 @@ from podium.pages.numbers import DASH, MINUTE_S, percent, with_minus
 from podium.service.http.errors import BusyError
 from podium.service.http.json import MAX_SENT_CHARACTERS, MatchId
 from podium.service.web import rendering
-from podium.service.web.ahead.calendar import Aged, CurrentStakes
+from podium.service.web.ahead.calendar import CALENDAR_MOST, Aged, CurrentStakes
+from podium.service.web.player_tiles import outlook_of
 from podium.service.web.visiting import VisiblePool
 from podium.store import Store
 from podium.store.writing.fixtures import NO_RESULT, Fixture, Starter
@@ -222,3 +224,41 @@ def break_even_words(place: int | None, sides: int) -> str:
     if place is None:
         return "none"
     return DUEL[float(place)] if sides == DUEL_SIDES else place_words(float(place), sides)
+
+
+CALENDAR_PAST, MAX_OUTLOOKS = 50, 8
+
+
+def by_month(pool: rendering.PoolHeader, races: Sequence[Fixture]) -> list[tuple[str, list[Fixture]]]:
+    """Return races with the names of their months, in the same order."""
+    months = groupby(races, key=lambda race: f"{race.starts_at.astimezone(pool.zone):%B %Y}")
+    return [(month, list(some)) for month, some in months]
+
+
+@router.pool_page("/calendar")
+def calendar(visit: VisiblePool, kept: CurrentStakes) -> Response:
+    """Show the races by month, with the effect of winning the next ones on the player whom the visitor chose as "me".
+
+    Races that take too long to calculate have no effect here.
+    """
+    ahead = visit.store.fixtures(visit.pool, ahead=True, most=CALENDAR_MOST)
+    known = {race.fixture_id for race in ahead}
+    others = [
+        fixture
+        for fixture in visit.store.fixtures(visit.pool, most=CALENDAR_MOST, newest=True)
+        if fixture.fixture_id not in known
+    ]
+    pool, player = visit.header, rendering.chosen_player(visit.request)
+
+    def best_of(race: Fixture) -> str:
+        return outlook_of(visit.store, kept, pool, race, player, draws=False, has_key=False).best()
+
+    return visit.show(
+        "calendar.html",
+        title="Calendar",
+        tab="calendar",
+        ahead=by_month(pool, ahead),
+        others=by_month(pool, others[:CALENDAR_PAST]),
+        outlooks={} if not player else {race.fixture_id: best_of(race) for race in ahead[:MAX_OUTLOOKS]},
+        plan_address=rendering.address("admin", pool.name, "races") if visit.visitor.may("write", pool.name) else "",
+    )

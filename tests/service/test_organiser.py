@@ -3,9 +3,6 @@
 import json
 import re
 import shutil
-import threading
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from datetime import UTC, datetime
 from urllib.parse import unquote
 
@@ -196,39 +193,39 @@ def test_a_test_is_signed_and_told_from_every_delivery(store):
     assert list_webhooks(store.engine) == [hook]  # it is no delivery
 
 
-def test_of_two_who_tap_at_once_no_tap_is_lost(store, monkeypatch):
-    admin, both, places = Admin(store), threading.Barrier(2), store.places
-    store.plan_fixture("main", "gp", starts_at=datetime.now(UTC), entrants=["a", "b", "c"])
-    path, (token, *_) = form_of(admin.get("/races/gp/places").text, "/places")
-
-    def read(*sent):
-        found = places(*sent)
-        with suppress(threading.BrokenBarrierError):
-            both.wait(0.5)  # neither has posted what it read
-        return found
-
-    monkeypatch.setattr(store, "places", read)
-    with admin.client, ThreadPoolExecutor(2) as people:
-        taps = [{"token": token[1], "next": name} for name in "ab"]
-        answers = people.map(lambda tap: admin.client.post(path, data=tap, follow_redirects=False), taps)
-        assert [each.status_code for each in answers] == [303, 303]
-    assert sorted(places("main", "gp").places) == ["a", "b"]
+def tonight(admin, race, act="look", **places):
+    """Fill in the form for a race, and send it."""
+    fields = dict(form_of(admin.client.get("/main/tonight", params={"race": race}).text, "/tonight")[1])
+    lines = {fields.get(f"name-{k}"): k for k in range(int(fields["lines"]))}
+    empty = int(fields["lines"]) - 1
+    sent = fields | {"act": act}
+    for name, place in places.items():
+        k = lines.get(name, empty)
+        sent |= {f"name-{k}": name, f"place-{k}": place}
+    return admin.client.post("/main/tonight", data=sent, follow_redirects=False)
 
 
-def test_a_race_without_a_place_has_no_result_and_one_open_to_anybody_has_who_came(store):
+def test_the_places_of_a_race_are_seen_before_its_result_is_stored(store):
     admin = Admin(store)
-    store.plan_fixture("main", "gp", starts_at=datetime.now(UTC), entrants=["a", "b"])
+    store.plan_fixture("main", "gp", starts_at=datetime.now(UTC), entrants=["a", "b"], title="Grand Prix")
     store.plan_fixture("main", "open", starts_at=datetime.now(UTC))
-    page = admin.get("/races/gp/places")
-    path, (token, *_) = form_of(page.text, "/places")
-    early = admin.client.post(path.replace("/places", "/result"), data=dict([token]))
-    assert (early.status_code, "There are no places yet" in words(early.text)) == (422, True)
-    stranger = admin.client.post(path, data={"token": token[1], "next": "zoe"})
-    assert (stranger.status_code, store.places("main", "gp")) == (409, None)
+    assert (store.places("main", "gp"), tonight(admin, "gp").status_code) == (None, 422)
+    assert store.places("main", "gp") is None  # nobody has finished yet
+    assert "at least two names" in words(tonight(admin, "gp", a="1").text)
+    assert store.places("main", "gp").places == ("a",)
+    stranger = tonight(admin, "gp", zoe="2")
     assert "'zoe' is not entered in race 'gp'" in words(stranger.text)
-    store.post_places("main", "open", ["b", "d"])
-    dry = admin.client.post(path.replace("/gp/places", "/open/result"), data=dict([token]))
-    follow(admin, admin.send(dry, "/apply"))
+    assert tonight(admin, "gp", a="2", b="1").status_code == 200
+    assert store.places("main", "gp").places == ("b", "a")
+    assert store.event_count("main") == 5  # nothing is rated yet
+    assert tonight(admin, "gp", act="", b="dnf").status_code == 303
+    stored = store.event("main", "gp")
+    ends = {entry.player: (entry.position, entry.status) for entry in stored.entries}
+    assert ends == {"a": (2.0, "finished"), "b": (None, "dnf")}
+    assert (stored.title, stored.started_at) == ("Grand Prix", store.fixture("main", "gp").starts_at)
+    again = admin.client.get("/main/tonight", params={"race": "gp"})
+    assert (again.status_code, "already has a result" in words(again.text)) == (422, True)
+    tonight(admin, "open", act="", b="1", d="2")
     assert [(each.player, each.position) for each in store.event("main", "open").entries] == [("b", 1), ("d", 2)]
 
 

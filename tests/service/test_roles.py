@@ -119,15 +119,12 @@ NEEDED = {
         GET /admin/{pool}/log
         GET /admin/{pool}/races
         GET /admin/{pool}/races/{fixture_id}
-        GET /admin/{pool}/races/{fixture_id}/places
         GET /admin/{pool}/upload
         POST /{pool}/tonight
         POST /admin/{pool}/apply
         POST /admin/{pool}/races
         POST /admin/{pool}/races/{fixture_id}
         POST /admin/{pool}/races/{fixture_id}/cancel
-        POST /admin/{pool}/races/{fixture_id}/places
-        POST /admin/{pool}/races/{fixture_id}/result
         POST /admin/{pool}/sheet
         POST /admin/{pool}/upload
         POST /admin/{pool}/upload/{number}
@@ -287,8 +284,8 @@ TONIGHT = {"event_id": "e9", "date": OLD, "lines": "2", "name-0": "a", "place-0"
 FORMS_BACKDATE = (
     ("POST /admin/{pool}/upload", {}, {"pasted": CSV.format(OLD)}),
     ("POST /admin/{pool}/upload", {}, {"file": CSV.format(OLD)}),
-    ("POST /admin/{pool}/races/{fixture_id}/result", {"fixture_id": "past"}, {}),
     ("POST /{pool}/tonight", {}, TONIGHT),
+    ("POST /{pool}/tonight", {}, TONIGHT | {"race": "past", "event_id": "past"}),
     ("POST /admin/{pool}/events/{event_id}", {}, {"pasted": CSV.format(RECENT).replace("new", "e1")}),
     ("POST /admin/{pool}/events/{event_id}/{act}", {}, {}),
     ("POST /admin/{pool}/events/{event_id}/{act}", {"event_id": "e2", "act": "unvoid"}, {}),
@@ -314,7 +311,6 @@ MOVES_NO_RATING = {
     f"POST {API}/players/{{player}}/anonymize": None,
     "POST /admin/{pool}/races": {"race_id": "oldest", "starts": OLD, "anybody": "yes"},
     "POST /admin/{pool}/races/{fixture_id}": {"starts": OLD, "anybody": "yes"},
-    "POST /admin/{pool}/races/{fixture_id}/places": {"next": "a"},
     "POST /admin/{pool}/races/{fixture_id}/cancel": {},
     "POST /admin/{pool}/rename": {"player": "b", "name": "ben"},
     "POST /admin/{pool}/forget": {"player": "c", "again": "c"},

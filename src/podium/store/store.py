@@ -262,7 +262,7 @@ class Store(Reader):
         receipt: Receipt = self.run(pool_name, submission.unvoid(event_id, versions), **options)
         return receipt
 
-    register, post_places, tap = writes(administration.register), writes(fixtures.post_places), writes(fixtures.tap)
+    register, post_places = writes(administration.register), writes(fixtures.post_places)
     plan_fixture, cancel_fixture = writes(fixtures.plan_fixture), writes(fixtures.cancel_fixture)
     preview = reads(previews.preview, as_stored=True)
 

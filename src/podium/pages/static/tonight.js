@@ -158,7 +158,7 @@
   async function look() {
     looking.abort();
     looking = new AbortController();
-    if (order.length + out.length < 2) return lines.forEach((line) => (line.change.textContent = ""));
+    if (order.length + out.length < 2 && !("race" in form.dataset)) return lines.forEach((line) => (line.change.textContent = ""));
     const body = new URLSearchParams(new FormData(form));
     body.set("act", "look");
     const html = await fetch(form.action, { method: "POST", body, signal: looking.signal })

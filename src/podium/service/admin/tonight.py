@@ -5,26 +5,30 @@ script lets people tap the names instead of choosing numbers.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
 import polars as pl
 from fastapi import Response
+from fastapi.responses import RedirectResponse
 
 from podium.errors import ParameterError, PodiumError
 from podium.importers import times
 from podium.ledger.leaderboard import instant
 from podium.log.players import known_numbers
 from podium.log.pools import Pool
+from podium.pages.numbers import is_date
+from podium.results.columns import SHARED
 from podium.results.names import normalise
 from podium.service.admin.dry_run import change_of, count, look_at, meant_players
 from podium.service.admin.intents import ROWS, Admission, Intent, Sender, refuse_beyond_key, rows_of
 from podium.service.http.errors import status_of
 from podium.service.http.requests import CurrentStore, run_in
 from podium.service.http.visitors import Form
-from podium.service.web.rendering import Page, PageRouter, go_on, pool_address, pool_header, render
+from podium.service.web.rendering import SEE_OTHER, Page, PageRouter, address, go_on, pool_address, pool_header, render
+from podium.store.writing.fixtures import CANCELLED, REPORTED, Fixture
 from podium.store.writing.submission import ConflictError
 from podium.support.words import signed
 
@@ -56,8 +60,9 @@ class ResultForm:
     event_id: str
     lines: tuple[ResultLine, ...]
     amends: str = ""  # not empty if the event is already stored
-    date: str = ""  # the chosen day
-    today: str = ""  # the day offered by the form; on this day, the event started at `at`
+    race: str = ""  # ID of the planned race whose result this is; its lines are sides, and its date is planned
+    date: str = ""  # the chosen day, or day and time
+    today: str = ""  # the date offered by the form; on this date, the event started at `at`
     at: str = ""
     title: str = ""
     teams: str = ""
@@ -70,13 +75,16 @@ def read_result(form: Form) -> ResultForm:
     cells = [
         [form.text(f"{name}-{k}").strip() for name in ("name", "place", "value")] for k in range(min(lines, MAX_LINES))
     ]
-    texts = {name: form.text(name).strip() for name in ("event_id", "amends", "date", "today", "at", "title", "teams")}
+    texts = {
+        name: form.text(name).strip()
+        for name in ("event_id", "amends", "race", "date", "today", "at", "title", "teams")
+    }
     named = tuple(ResultLine(normalise(name), *rest) for name, *rest in cells if name)
     return ResultForm(lines=named, sure=form.fields.get("sure", ()), **texts)
 
 
 def rows_in(
-    result: ResultForm, pool: Pool, column: str, stored: Mapping[str, Mapping[str, Any]]
+    result: ResultForm, pool: Pool, column: str, kept: Mapping[str, Any], race: Fixture | None
 ) -> list[dict[str, Any]]:
     """Return the result as rows of a results table.
 
@@ -84,22 +92,43 @@ def rows_in(
         result: the form that was filled in.
         pool: the pool.
         column: the column to which the values belong.
-        stored: if the event is being corrected, its present rows, by player.
+        kept: the number and web address of an event that is being corrected.
+        race: the race that was planned, if any.
 
     Raises:
         ParameterError: a line or the date cannot be read, or fewer than two names have a place.
     """
-    shared: dict[str, Any] = {"event_id": result.event_id} | ({"title": result.title} if result.title else {})
-    if stored:
-        kept = next(iter(stored.values()))
-        shared |= {name: kept[name] for name in ("started_at", "sequence", "url") if name in kept}
+    shared: dict[str, Any] = {"event_id": result.event_id, **kept} | ({"title": result.title} if result.title else {})
+    if race is not None and not pool.is_undated:
+        shared["started_at"] = race.starts_at.isoformat()
     elif not pool.is_undated:
         moment = result.at if result.date == result.today else result.date
-        shared["started_at"] = instant(moment, whole_day=False).isoformat()
-    rows = [shared | {"player": line.name} | end_of(line, result.teams, column) for line in result.lines if line.place]
+        shared["started_at"] = instant(moment, whole_day=False, zone=pool.description.zone).isoformat()
+    sides = sides_of(race)
+    rows = [
+        shared | {"player": player} | end_of(line, result.teams, column) | plan_of(race, player)
+        for line in result.lines
+        if line.place
+        for player in sides.get(line.name, [line.name])
+    ]
     if len(rows) < 2:  # noqa: PLR2004
         raise ParameterError("A result needs at least two names. Tap them in finishing order.")
     return rows
+
+
+def sides_of(race: Fixture | None) -> dict[str, list[str]]:
+    """Return the sides of a planned race, by the text that stands for them."""
+    return {} if race is None else {", ".join(side): side for side in race.sides}
+
+
+def plan_of(race: Fixture | None, player: str) -> dict[str, str]:
+    """Return the values that were planned for an entrant, for use in the result: team, side and equipment."""
+    starters = () if race is None else race.entrants or ()
+    planned = next((starter for starter in starters if starter.player == player), None)
+    if planned is None:
+        return {}
+    shared = {f"{SHARED}{kind}": name for kind, name in (planned.shared or {}).items()}
+    return {name: value for name, value in (("team", planned.team), ("side", planned.side)) if value} | shared
 
 
 def end_of(line: ResultLine, teams: str, column: str) -> dict[str, Any]:
@@ -127,10 +156,13 @@ def value_of(line: ResultLine, column: str) -> float:
 
 
 @router.pool_page("/tonight")
-def tonight(admission: Sender, store: CurrentStore, event: str = "") -> Response:
-    """Show the form with the names that played most often recently, or with a stored event."""
+def tonight(admission: Sender, store: CurrentStore, event: str = "", race: str = "") -> Response:
+    """Show the form with the names that played most often recently, with a stored event, or with a planned race."""
     visit = replace(admission, store=store)
-    return form_response(visit, stored_result(visit, event) if event else new_result(visit))
+    if event and not can_be_tapped(rows_of(store.event(visit.pool, event))):
+        return RedirectResponse(address("admin", visit.pool, "events", event), SEE_OTHER)
+    found = stored_result(visit, event) if event else race_result(visit, race) if race else new_result(visit)
+    return form_response(visit, found)
 
 
 @router.pool_page("/tonight", takes_form=True)
@@ -139,7 +171,7 @@ async def enter(admission: Sender) -> Response:
     form = await admission.form()
     result, threads = read_result(form), admission.threads
     if form.text("act") == "look":
-        return await run_in(threads.planning, preview_result, admission, result)
+        return await run_in(threads.writing if result.race else threads.planning, preview_result, admission, result)
     if not result.amends:
         return await run_in(threads.writing, save, admission, result)
     try:
@@ -170,16 +202,58 @@ def new_result(admission: Admission) -> ResultForm:
 
 def stored_result(admission: Admission, event_id: str) -> ResultForm:
     """Return the form for an event that is already stored."""
-    details = admission.store.event(admission.pool, event_id)
-    rows = rows_of(details)
-    if not can_be_tapped(rows):
-        raise ParameterError(f"Event {event_id} has more data than places. Correct it in its table.")
+    details, zone = admission.store.event(admission.pool, event_id), admission.header.zone
+    rows, started_at = rows_of(details), details.started_at
     lines = tuple(ResultLine(row["player"], str(int(row.get("position", 0)) or row["status"])) for row in rows)
-    offered = set(admission.store.frequent_players(admission.pool, MAX_NAMES)) - {line.name for line in lines}
-    teams = TEAMS if any("team" in row for row in rows) else ""
+    date = at = ""
+    if started_at is not None:
+        date = str(started_at.date()) if is_date(started_at) else f"{started_at.astimezone(zone):%Y-%m-%dT%H:%M}"
+        at = started_at.isoformat()
     return ResultForm(
-        event_id, (*lines, *map(ResultLine, sorted(offered))), "yes", title=details.title or "", teams=teams
+        event_id,
+        (*lines, *offered(admission, lines)),
+        "yes",
+        date=date,
+        today=date,
+        at=at,
+        title=details.title or "",
+        teams=TEAMS if any("team" in row for row in rows) else "",
     )
+
+
+def offered(admission: Admission, lines: Iterable[ResultLine]) -> tuple[ResultLine, ...]:
+    """Return lines for the most frequent players who do not have one yet."""
+    known = {line.name for line in lines}
+    frequent = admission.store.frequent_players(admission.pool, MAX_NAMES)
+    return tuple(ResultLine(name) for name in frequent if name not in known)
+
+
+def race_result(admission: Admission, race_id: str) -> ResultForm:
+    """Return the form for the result of a planned race, with the places so far."""
+    race, stands = admission.store.fixture(admission.pool, race_id), admission.store.places(admission.pool, race_id)
+    if race.status in (REPORTED, CANCELLED):
+        raise ParameterError(f"Race {race_id} {'already has a result' if race.status == REPORTED else 'is cancelled'}.")
+    in_place, out, waiting = race.standing(stands.places, stands.out) if stands else race.standing()
+    ends = [*((str(place), side) for place, side in enumerate(in_place, 1)), *(("dnf", side) for side in out)]
+    lines = [ResultLine(", ".join(side), place) for place, side in [*ends, *(("", side) for side in waiting)]]
+    if race.entrants is None:
+        lines.extend(offered(admission, lines))
+    return ResultForm(race.fixture_id, tuple(lines), race=race.fixture_id, title=race.title or "")
+
+
+def post_standing(admission: Admission, result: ResultForm, race: Fixture) -> None:
+    """Show the places so far to everyone who follows a race, if they have changed."""
+    sides = sides_of(race)
+    placed = sorted((line for line in result.lines if NUMBER.fullmatch(line.place)), key=lambda line: int(line.place))
+    gone = [line for line in result.lines if line.place == "dnf"]
+    places, out = (tuple(sides.get(line.name, [line.name])[0] for line in some) for some in (placed, gone))
+    stands = admission.store.places(admission.pool, race.fixture_id)
+    if (places, out) != ((stands.places, stands.out) if stands else ((), ())):
+        admission.store.post_places(admission.pool, race.fixture_id, places, out=out, by_hand=True)
+
+
+def planned_race(admission: Admission, result: ResultForm) -> Fixture | None:
+    return admission.store.fixture(admission.pool, result.race) if result.race else None
 
 
 def can_be_tapped(rows: list[dict[str, Any]]) -> bool:
@@ -193,12 +267,14 @@ def can_be_tapped(rows: list[dict[str, Any]]) -> bool:
 def intent_of(admission: Admission, result: ResultForm) -> Intent:
     """Return the change that a form requests."""
     store = admission.store
-    pool = store.pool(admission.pool)
-    stored = {}
+    pool, kept = store.pool(admission.pool), dict[str, Any]()
     if result.amends:
-        stored = {row["player"]: row for row in rows_of(store.event(admission.pool, result.event_id))}
-    rows = pl.DataFrame(rows_in(result, pool, value_column(pool), stored), infer_schema_length=None)
-    return Intent("amend", {"event_id": result.event_id, ROWS: rows}) if stored else Intent("submit", {ROWS: rows})
+        first = rows_of(store.event(admission.pool, result.event_id))[0]
+        kept = {name: first[name] for name in ("sequence", "url") if name in first}
+    sent = rows_in(result, pool, value_column(pool), kept, planned_race(admission, result))
+    rows = pl.DataFrame(sent, infer_schema_length=None)
+    details = {"event_id": result.event_id, ROWS: rows}
+    return Intent("amend", details) if result.amends else Intent("submit", {ROWS: rows})
 
 
 def value_column(pool: Pool) -> str:
@@ -236,6 +312,9 @@ def preview_result(admission: Admission, result: ResultForm) -> Response:
     """Return the form with the change that the result would make for each name."""
     store = admission.store
     try:
+        race = planned_race(admission, result)
+        if race is not None:
+            post_standing(admission, result, race)
         intent = intent_of(admission, result)
         refuse_beyond_key(admission, intent)
         seen = store.preview(admission.pool, intent.act())
@@ -244,13 +323,18 @@ def preview_result(admission: Admission, result: ResultForm) -> Response:
     digits = store.pool(admission.pool).system.digits
     moved = {rating.player: change_of(rating, digits) for rating in seen.ratings}
     changes = {name: "new" if change is None else signed(change) for name, change in moved.items()}
-    lines = tuple(replace(line, change=changes.get(line.name, "") if line.place else "") for line in result.lines)
+    sides = sides_of(race)
+    lines = tuple(
+        replace(line, change=changes.get(sides.get(line.name, [line.name])[0], "") if line.place else "")
+        for line in result.lines
+    )
     return form_response(admission, replace(result, lines=lines))
 
 
 def new_names(admission: Admission, result: ResultForm) -> list[str]:
     """Return the names that are new to the pool and that the sender has not confirmed."""
-    names = [line.name for line in result.lines if line.place]
+    sides = sides_of(planned_race(admission, result))
+    names = [line.name for line in result.lines if line.place and line.name not in sides]
     with admission.store.reading(admission.pool) as pool:
         known = known_numbers(pool, names)
     return [name for name in names if name not in known and name not in result.sure]
@@ -269,7 +353,9 @@ def save(admission: Admission, result: ResultForm) -> Response:
         if meant:
             return form_response(admission, result, meant=meant)
         receipts = store.submit(admission.pool, intent.details[ROWS], actor=admission.key.name)
-    except ConflictError:
+    except ConflictError as error:
+        if result.race:
+            return form_response(admission, result, error)
         other = replace(result, event_id=store.next_event_id(admission.pool, result.event_id.partition(" #")[0]))
         known = ConflictError(
             f"{result.event_id} was saved in the meantime with another result. If yours is a"

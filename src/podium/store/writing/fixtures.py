@@ -9,7 +9,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, NamedTuple
 
 import numpy as np
 import sqlalchemy as sa
@@ -315,8 +315,6 @@ def status_of(plan: Plan) -> str:
 
 
 LEAST_US = 1_000_000  # minimum time between two posts by a server
-Tap = Literal["next", "out", "back"]
-TAPS: tuple[Tap, ...] = get_args(Tap)
 OF_RACE = sa.and_(of_pool(running), running.c.race_id == sa.bindparam("race"))
 SELECT_RUNNING = sa.select(running.c.posted_at, running.c.body).where(OF_RACE)
 SELECT_RACES = sa.select(running.c.race_id).where(of_pool(running))
@@ -371,28 +369,6 @@ def post_places(
     announce(pool, newest_seq(pool))
     in_place, gone = (tuple(called[numbers[name]] for name in side_names) for side_names in (places, out))
     return Places(race_id, instant(posted_at), in_place, gone)
-
-
-def tap(pool: PoolReader, race_id: str, what: Tap, name: str) -> Places:
-    """Handle a tap on a player's name: place the player next, mark the player as out, or clear the player's side.
-
-    Returns:
-        The current places.
-
-    Raises:
-        UnknownError: the pool or the fixture does not exist, or the player is not entered.
-        StoreError: the race already has a result, or is cancelled.
-    """
-    stands = places_now(pool, race_id)
-    places, out = ([*stands.places], [*stands.out]) if stands else ([], [])
-    if what == "next":
-        places = [*(place for place in places if place != name), name]
-    elif what == "out":
-        out = [*(name_ for name_ in out if name_ != name), name]
-    else:
-        side = next((side for side in get_fixture(pool, race_id).sides if name in side), [name])
-        places, out = ([name_ for name_ in several if name_ not in side] for several in (places, out))
-    return post_places(pool, race_id, places, out=out, by_hand=True)
 
 
 def places_now(pool: PoolReader, race_id: str) -> Places | None:

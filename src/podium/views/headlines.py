@@ -312,11 +312,14 @@ def surprise_in(pool: PoolAt, gains: Changes, row: int, *, is_established: bool)
 
 
 def largest_gains(pool: PoolAt, until: datetime, most: int = 8) -> tuple[Surprise, ...]:
-    """Return the results that brought established players most points in seven days, or in seven numbered events.
+    """Return the results that brought established players most points in seven days, or seven numbered events.
 
     Args:
         until: end of the days.
         most: maximum number of results.
+
+    Returns:
+        The results, largest gain first.
     """
     newest, snapshot = pool.snapshot.events.newest_rated, pool.snapshot
     if newest is None:

@@ -63,6 +63,7 @@ def answers(document: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]
 NAMES = {
     "pool": "karts", "event_id": "race-2", "player": "ana", "match_id": "lobby-9", "season": "2026",
     "fixture_id": "race-18", "day": "2025-06-02", "other": "ben", "text": "an", "entrants": ["ana", "ben"],
+    "before": True,
 }  # fmt: skip
 ENDS = "void", "merge", "rename", "anonymize", "cancel", "order"  # of paths that change what others read
 MAX_ITEMS = 2  # of a list in an example
@@ -79,7 +80,9 @@ def recorded_examples() -> dict[str, Any]:
 
     found: dict[str, Any] = {}
     with tempfile.TemporaryDirectory() as folder, closing(Store(f"{folder}/podium.db")) as store:
-        store.create_pool("karts", find("adaptive")(), title="Kart League", player_word="driver", public=True)
+        store.create_pool(
+            "karts", find("adaptive")(), title="Kart League", player_word="driver", public=True, points_scheme="f1"
+        )
         for number, winner in enumerate(("ana", "ben", "ana"), start=1):
             rest = [name for name in ("ana", "ben", "cleo") if name != winner]
             store.submit("karts", [

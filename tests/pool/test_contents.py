@@ -16,6 +16,7 @@ OPTIONAL = {
     "heat": st.sampled_from(["1", "2", "overall"]), "team": st.sampled_from(["red", "blue"]),
     "position": st.integers(1, 9).map(float), "time_s": st.floats(0.001, 1e6), "ranked": st.booleans(),
     "weight": st.sampled_from([0.5, 1.0, 2.0]), "handicap": st.booleans(),
+    "awards": st.sampled_from(["pole", "pole,lap"]),
     "shared:car": st.integers(2**40 + 1, 2**40 + 3),
 }  # fmt: skip
 ROW = st.fixed_dictionaries(

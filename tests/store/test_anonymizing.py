@@ -95,6 +95,7 @@ def full(pool):
     pool.submit("main", a_race("1", NAME, "Ben"), actor=f"{NAME}'s phone")
     pool.submit("main", a_race("2025 zebedee_quux-ben", "Ben", NAME, title="Quux, Zebedee wins"))
     teams = [{"team": "Zebedée Quux & Ben", "heat": "ZebedeeQuux 1"}, {"team": "Cleo & Dan", "heat": "ZebedeeQuux 1"}]
+    teams[0] |= {"awards": "Zebedee Quux Cup"}
     rows = a_race("3", NAME, "Cleo", url=f"https://example.org/{NAME.replace(' ', '%20')}")
     pool.submit("main", [row | team for row, team in zip(rows, teams, strict=True)])
     pool.register("main", "m-zebedee-quux", [NAME, "Ben"])
@@ -104,7 +105,7 @@ def full(pool):
     pool.begin_season("main", f"Season of {NAME}", datetime(2025, 1, 3, tzinfo=UTC), keep=0.5)
     pool.void("main", "1", reason=f"{NAME.upper()} said so")
     pool.unvoid("main", "1")
-    pool.describe_pool("main", title=f"The {NAME} Cup", public=True)
+    pool.describe_pool("main", title=f"The {NAME} Cup", public=True, points_scheme="f1 +zebedee_quux_cup=1")
     pool.submit("main", a_race("2024-05-08 Cleo - Zebedee Quux", NAME, "Cleo"), sheet=Sheet("zebedee quux.csv"))
     keep_waiting(pool.engine, Owner(1, "session", "main", "file"), WaitingFile("x.csv", f"a,b\n{NAME},Ben".encode()))
     return pool

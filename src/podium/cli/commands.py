@@ -23,6 +23,7 @@ COMMANDS = {
     "Ratings": (
         ("rating:rate", "rate", "Rate FILE and show every player's rating."),
         ("rating:leaderboard", "leaderboard", "Show the leaderboard."),
+        ("championship:standings", "standings", "Show championship points, round by round."),
         ("rating:explain", "explain", "Show why a rating changed, point by point."),
         ("forecasting:predict", "predict", "Predict a race or match."),
         ("forecasting:stakes", "stakes", "Show what each place in an upcoming race would be worth."),

@@ -68,6 +68,7 @@ def plot(
 
 
 POOL = options.pool_option("Publish only this pool [default: all public pools].")
+POINTS = Option(None, "--scheme", metavar="SCHEME", help="Also publish championship points, such as 'f1 drop=2'.")
 TITLE = Option(None, metavar="TEXT", help="Heading, such as 'Karts 2026', if FILE has one pool.")
 
 
@@ -97,16 +98,17 @@ def read_published(file: Input, pool: str | None) -> "Results":
     return results
 
 
-def source(file: Input, named: SystemFlags, pool: str | None, title: str | None) -> "Source":
+def source(file: Input, named: SystemFlags, pool: str | None, title: str | None, points_scheme: str | None) -> "Source":
     """Return the source of the pages. Reject options that do not apply to a database."""
     os.environ.setdefault("POLARS_MAX_THREADS", "1")  # small tables: handing them to threads costs more than it saves
     store_type()
     from podium.service.site.folder import ResultsSource, StoreSource
 
     if not is_store(file.path):
-        return ResultsSource(read_published(file, pool), named.choose(), title)
-    if named.are_given or title is not None:
-        raise ParameterError(f"{file}: a database has its own systems and titles. Leave out --system and --title.")
+        return ResultsSource(read_published(file, pool), named.choose(), title, points_scheme)
+    if named.are_given or title is not None or points_scheme is not None:
+        advice = "Leave out --system, --title and --scheme"
+        raise ParameterError(f"{file}: a database has its own systems, titles and points. {advice}.")
     return StoreSource(file.path, pool)
 
 
@@ -116,6 +118,7 @@ def site(
     named: SystemFlags = options.SYSTEM_FLAGS,
     pool: str | None = POOL,
     title: str | None = TITLE,
+    points_scheme: str | None = POINTS,
     out: Path = Option(Path("site"), "--out", "-o", metavar="FOLDER", help="Folder for the pages."),
 ) -> None:
     """Write the public pages of FILE, or of a service's database, as files for any web host.
@@ -123,7 +126,7 @@ def site(
     Running it again writes only the changes, and does not touch other files.
     """
     with needs_extra("service", "a site"), show.progress("reading", "writing") as steps:
-        found = source(file, named, pool, title)
+        found = source(file, named, pool, title, points_scheme)
         from podium.service.site.folder import write_site
 
         steps.next()
@@ -139,6 +142,7 @@ def report(
     named: SystemFlags = options.SYSTEM_FLAGS,
     pool: str | None = POOL,
     title: str | None = TITLE,
+    points_scheme: str | None = POINTS,
     out: Path = Option(Path("report.html"), "--out", "-o", metavar="HTML", help="File to write."),
 ) -> None:
     """Write the public pages of FILE, or of a database, as one file that loads nothing else.
@@ -146,7 +150,7 @@ def report(
     For large pools, it contains only the best players and the latest events. `podium site` writes everything.
     """
     with needs_extra("service", "a report"), show.progress("reading", "writing") as steps:
-        found = source(file, named, pool, title)
+        found = source(file, named, pool, title, points_scheme)
         from podium.service.site.folder import one_file
 
         steps.next()

@@ -16,8 +16,8 @@ class PoolSummary(TypedDict):
     player_word: str  # Word for a single player, such as rider. Empty means player.
     public: bool  # True if anyone can read its pages and data without a key.
     time_zone: str  # Time zone of dates on pages and in messages. Empty means UTC.
-    # `dated` if its events have dates, `sequence` if they have numbers. Null if this has not been decided yet.
-    order: Literal["dated", "sequence"] | None
+    points_scheme: str  # Points of the championship, such as `f1 drop=2`. Empty if there is none.
+    order: Literal["dated", "sequence"] | None  # `dated`, or `sequence` for numbered events. Null if not decided yet.
     version: int  # Number of the pool's latest log entry. Other responses have it in the `Pool-Version` header.
 
 
@@ -65,8 +65,7 @@ class Change(TypedDict):
     rating_before: float  # The rating before the change, in points.
     rating: float  # The rating after the change, in points.
     delta: float  # The change, in points.
-    # Uncertainty of the rating after the change, in points. Null if the system has no deviation.
-    deviation: float | None
+    deviation: float | None  # Uncertainty after the change, in points. Null if the system has no deviation.
     provisional: bool  # True if the rating is provisional after the change.
 
 
@@ -114,6 +113,7 @@ class ResultRow(TypedDict):
     ranked: NotRequired[bool]  # True if the event counts towards ratings.
     handicap: NotRequired[bool]  # True if the player had a handicap.
     side: NotRequired[str]  # `home` for the side at home, or `white` for the side that moves first.
+    awards: NotRequired[str]  # Awards such as the fastest lap, separated by commas.
     shared: NotRequired[dict[str, str]]  # Equipment that the player used, by kind.
     weight: NotRequired[float]  # Weight of the event. An event with weight 2 counts like two events.
 
@@ -195,8 +195,7 @@ class WebhookDetails(TypedDict):
 class ListedRow(TypedDict):
     """A player on the leaderboard."""
 
-    # Rank among the listed players. Players with equal ratings share the best of their ranks. Null for provisional
-    # players without one.
+    # Rank among the listed players. Equal ratings share the best rank. Null for provisional players without one.
     rank: int | None
     player: str  # The player's name.
     rating: float  # The rating, in points.
@@ -245,8 +244,7 @@ class Leaderboard(TypedDict):
     rated: int  # Number of players with a rating.
     since: date | None  # Day (00:00 UTC) from which `move` is measured. Null if there is no such day.
     newest: EventHeadline | None  # The pool's latest rated event, if there is one.
-    # Up to 20 players with a provisional rating, best first. Empty if they are ranked, and on all later pages.
-    provisional: list[ListedRow]
+    provisional: list[ListedRow]  # Up to 20 provisional players, best first. Empty if they are ranked.
     since_sequence: NotRequired[float]  # In pools without dates: number of the event at which the comparison starts.
 
 

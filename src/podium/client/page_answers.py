@@ -342,6 +342,63 @@ class FairExpectation(TypedDict):
     example: ReliabilityBin | None
 
 
+class Round(TypedDict):
+    """A round of a championship: an event whose results count."""
+
+    event_id: str  # The event.
+    title: str | None  # Title, or null.
+
+
+class RoundPoints(TypedDict):
+    """The points from one round."""
+
+    event_id: str  # The event.
+    points: float  # Points scored in it.
+    dropped: bool  # True if the round is one of the worst rounds, which do not count.
+
+
+class RoundLead(TypedDict):
+    """The difference that one round made between two neighbours in the standings."""
+
+    event_id: str  # The event.
+    points: float  # Counted points in this round, minus those of the next player or team.
+
+
+class Lead(TypedDict):
+    """The lead of a player or team over the next one."""
+
+    over: str  # The next player or team.
+    points: float  # The lead, in points. If it is 0, the places decide.
+    rounds: list[RoundLead]  # Rounds that made a difference, the largest difference first.
+
+
+class ChampionshipRow(TypedDict):
+    """A player or a team in the standings."""
+
+    rank: int  # Rank. Equal points are decided by the number of first places, then second places, and so on.
+    name: str  # Name of the player or team.
+    team: str | None  # The player's latest team. Null for teams, and for players without one.
+    points: float  # Points that count.
+    wins: int  # Number of races won.
+    rounds: list[RoundPoints]  # Rounds with a result, oldest first.
+    reachable: float | None  # The most points possible at the end of the season. Null if its rounds are unknown.
+    uncatchable: bool  # True if nobody below can reach these points any more.
+    lead: Lead | None  # The lead over the next player or team. Null for the last one.
+
+
+class Championship(TypedDict):
+    """The standings of a season."""
+
+    season: str | None  # Name of the season, or null.
+    scheme: str  # The points scheme.
+    counting: int  # Number of rounds that count for each player.
+    remaining: int | None  # Number of rounds to come. Null if unknown.
+    points_left: float | None  # The most points a player can still score. Null if unknown.
+    rounds: list[Round]  # The rounds so far, oldest first.
+    players: list[ChampionshipRow]  # The players, best first.
+    teams: list[ChampionshipRow]  # The teams, best first.
+
+
 class ExpectedPoint(TypedDict):
     """The expected score against the median established player or, if there is none, against a newcomer."""
 

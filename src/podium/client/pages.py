@@ -15,6 +15,7 @@ from podium.client.chance_answers import (
 )
 from podium.client.page_answers import (
     AdjacentEvents,
+    Championship,
     ChangesPage,
     CorrectionRecord,
     CurvePoint,
@@ -460,6 +461,30 @@ class PageRoutes:
             pool=pool,
             event_id=event_id,
             player=player,
+        )
+
+    @route
+    def standings(
+        self, pool: str, *, season: str | None = None, top: int = 100, before: bool = False
+    ) -> Call[Championship]:
+        """Return the points of each round of a season, by the pool's points scheme.
+
+        Args:
+            season: Name of the season. Default: the current one, or all events.
+            top: Number of rows per page.
+            before: Return the standings before this season, which must be the first.
+
+        Returns:
+            The standings of a season. It has the fields `season, scheme, counting, remaining, points_left, rounds,
+            players, teams`.
+        """
+        return json_call(
+            "GET",
+            "/pools/{pool}/standings",
+            Championship,
+            None,
+            {"season": season, "top": top, "before": before},
+            pool=pool,
         )
 
     @route

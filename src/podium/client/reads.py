@@ -33,7 +33,7 @@ class ReadRoutes:
 
         Returns:
             A list. Each item is a pool. It has the fields `name, system, parameters, notice, title, contact,
-            player_word, public, time_zone, order, version`.
+            player_word, public, time_zone, points_scheme, order, version`.
         """
         return json_call("GET", "/pools", list[PoolSummary])
 
@@ -43,7 +43,7 @@ class ReadRoutes:
 
         Returns:
             A pool. It has the fields `name, system, parameters, notice, title, contact, player_word, public, time_zone,
-            order, version`.
+            points_scheme, order, version`.
         """
         return json_call("GET", "/pools/{pool}", PoolSummary, pool=pool)
 

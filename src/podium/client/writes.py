@@ -19,6 +19,7 @@ class WriteRoutes:
         player_word: str | None = None,
         public: bool | None = None,
         time_zone: str | None = None,
+        points_scheme: str | None = None,
     ) -> Call[PoolSummary]:
         """Change a pool's description and who can read it.
 
@@ -28,16 +29,24 @@ class WriteRoutes:
             player_word: Word for a single player, such as rider.
             public: True if anyone can read the pages and data without a key. Initially false.
             time_zone: Time zone of dates on pages, such as Europe/Berlin.
+            points_scheme: Points of the championship: a name or a list, and settings.
 
         Returns:
             A pool. It has the fields `name, system, parameters, notice, title, contact, player_word, public, time_zone,
-            order, version`.
+            points_scheme, order, version`.
         """
         return json_call(
             "PATCH",
             "/pools/{pool}",
             PoolSummary,
-            {"title": title, "contact": contact, "player_word": player_word, "public": public, "time_zone": time_zone},
+            {
+                "title": title,
+                "contact": contact,
+                "player_word": player_word,
+                "public": public,
+                "time_zone": time_zone,
+                "points_scheme": points_scheme,
+            },
             pool=pool,
         )
 

@@ -20,6 +20,7 @@ import sqlalchemy as sa
 from podium.engine.system import System
 from podium.errors import ParameterError, UnknownError
 from podium.ledger.leaderboard import instant as instant_in
+from podium.ledger.point_schemes import read_scheme
 from podium.log.database import StoreError, acquire_pool_lock, write_transaction
 from podium.log.schema import log, pools
 from podium.log.statements import DAY_US, instant, microseconds, run_prepared, values
@@ -96,6 +97,7 @@ class DescriptionChanges(TypedDict, total=False):
     player_word: str | None
     public: bool | None
     time_zone: str | None
+    points_scheme: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +109,7 @@ class PoolDescription:
     player_word: str = ""  # the word for a player, such as "rider"
     public: bool = False  # True if pages and reads need no key
     time_zone: str = ""  # zone of dates on pages and in messages, such as "Europe/Berlin"; empty for UTC
+    points_scheme: str = ""  # points of the championship, as `read_scheme` reads it
 
     @classmethod
     def from_body(cls, body: dict[str, Any]) -> Self:
@@ -114,7 +117,7 @@ class PoolDescription:
 
     @classmethod
     def from_row(cls, row: Any) -> Self:
-        return cls(row.title, row.contact, row.player_word, row.is_public, row.time_zone)
+        return cls(row.title, row.contact, row.player_word, row.is_public, row.time_zone, row.points_scheme)
 
     @property
     def zone(self) -> tzinfo:
@@ -171,8 +174,13 @@ def admit_time_zone(text: str) -> str:
         raise ParameterError(f"time zone: {shown(name)} is not known. Write it like Europe/Berlin or UTC") from None
 
 
+def admit_points_scheme(text: str) -> str:
+    return read_scheme(text).text if normalise(text) else ""
+
+
 ADMIT: dict[str, Callable[[Any], str]] = {
     "title": admit_title, "contact": admit_contact, "player_word": admit_player_word, "time_zone": admit_time_zone,
+    "points_scheme": admit_points_scheme,
 }  # fmt: skip
 
 

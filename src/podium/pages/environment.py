@@ -7,6 +7,7 @@ from typing import Any
 
 from podium.engine.system import System
 from podium.errors import needs_extra
+from podium.ledger.reasons.standings import plain
 from podium.ledger.reasons.wording import heat_words
 from podium.pages import numbers
 from podium.pages.drawing import share_bar, signed_bar, spark
@@ -28,6 +29,7 @@ FILTERS = {
     "named": numbers.named,
     "number": numbers.number,
     "part": part,
+    "plain": plain,
     "points": numbers.points,
     "rating": numbers.rating,
     "start": numbers.start,

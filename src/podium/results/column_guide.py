@@ -174,6 +174,14 @@ COLUMNS: tuple[Column, ...] = (
         unit="times",
     ),
     Column(
+        "awards",
+        "text",
+        "no award",
+        "What else the player achieved in the heat, such as the fastest lap, separated by commas. It may be worth"
+        " points in a championship. It does not affect ratings.",
+        "pole",
+    ),
+    Column(
         "title",
         "text",
         "pages show the event_id",

@@ -14,7 +14,7 @@ from podium.results import column_guide
 from podium.results.names import SPACES, is_page_address, normalise, normalise_column
 
 REQUIRED = ("event_id", "player")
-TEXTS = ("event_id", "pool", "mode", "heat", "player", "team", "side", "title", "url")
+TEXTS = ("event_id", "pool", "mode", "heat", "player", "team", "side", "awards", "title", "url")
 # prefix of columns for shared equipment, such as shared:car, and maximum number of kinds
 SHARED, MAX_KINDS = "shared:", 4
 BEGINNING, SIDES = ("home", "white"), ("home", "white", "away", "black")

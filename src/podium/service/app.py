@@ -31,7 +31,17 @@ from podium.service.http.keys import KeyGuard
 from podium.service.http.visitors import COOKIE, CachedValue, Sessions
 from podium.service.metrics import Metrics
 from podium.service.watchers import Announcements, Watchers
-from podium.service.web import boards, chances, distribution, home, players, rendering, seasons, sharing, visiting
+from podium.service.web import (
+    boards,
+    chances,
+    distribution,
+    home,
+    players,
+    rendering,
+    seasons,
+    sharing,
+    visiting,
+)
 from podium.service.web import events as event_pages
 from podium.service.web.ahead import calendar, races
 from podium.service.web.ahead.calendar import KeptStakes
@@ -122,8 +132,8 @@ class Upkeep:
 API = writes, reads, fixtures, pages, status, receiving
 ADMIN = pools, sending, records, connections, race_forms, dry_run
 PAGES = (  # in the order in which they are matched
-    rendering, visiting, first_link, home, boards, seasons, distribution, event_pages, players, chances, races,
-    calendar, rules, sharing, tonight,
+    rendering, visiting, first_link, home, boards, seasons, distribution, event_pages, players, chances,
+    races, calendar, rules, sharing, tonight,
 )  # fmt: skip
 END_S = 10.0  # time for the last readers to finish after the service has ended
 ABOUT = """Send each result once, and get ratings with a reason for every point.

@@ -26,9 +26,7 @@ class Change:
     rating_before: float = described("The rating before the change, in points.")
     rating: float = described("The rating after the change, in points.")
     delta: float = described("The change, in points.")
-    deviation: float | None = described(
-        "Uncertainty of the rating after the change, in points. Null if the system has no deviation."
-    )
+    deviation: float | None = described("Uncertainty after the change, in points. Null if the system has no deviation.")
     provisional: bool = described("True if the rating is provisional after the change.")
 
 

@@ -84,9 +84,8 @@ class PoolSummary:
     player_word: str = described("Word for a single player, such as rider. Empty means player.")
     public: bool = described("True if anyone can read its pages and data without a key.")
     time_zone: str = described("Time zone of dates on pages and in messages. Empty means UTC.")
-    order: Order | None = described(
-        "`dated` if its events have dates, `sequence` if they have numbers. Null if this has not been decided yet."
-    )
+    points_scheme: str = described("Points of the championship, such as `f1 drop=2`. Empty if there is none.")
+    order: Order | None = described("`dated`, or `sequence` for numbered events. Null if not decided yet.")
     version: int = described(
         "Number of the pool's latest log entry. Other responses have it in the `Pool-Version` header."
     )
@@ -310,6 +309,7 @@ class ResultRow:
     ranked: bool | None = described("True if the event counts towards ratings.", default=None)
     handicap: bool | None = described("True if the player had a handicap.", default=None)
     side: str | None = described("`home` for the side at home, or `white` for the side that moves first.", default=None)
+    awards: str | None = described("Awards such as the fastest lap, separated by commas.", default=None)
     shared: dict[str, str] | None = described("Equipment that the player used, by kind.", default=None)
     weight: float | None = described(
         "Weight of the event. An event with weight 2 counts like two events.", default=None

@@ -75,8 +75,7 @@ class ListedRow(LastPlayed):
     """A player on the leaderboard."""
 
     rank: int | None = described(
-        "Rank among the listed players. Players with equal ratings share the best of their ranks. Null for"
-        " provisional players without one."
+        "Rank among the listed players. Equal ratings share the best rank. Null for provisional players without one."
     )
     player: str = described("The player's name.")
     rating: float = described("The rating, in points.")
@@ -106,7 +105,7 @@ class Leaderboard(Compared):
     since: date | None = described("Day (00:00 UTC) from which `move` is measured. Null if there is no such day.")
     newest: EventHeadline | None = described("The pool's latest rated event, if there is one.")
     provisional: tuple[ListedRow, ...] = described(
-        "Up to 20 players with a provisional rating, best first. Empty if they are ranked, and on all later pages."
+        "Up to 20 provisional players, best first. Empty if they are ranked."
     )
 
 

@@ -32,14 +32,18 @@ def rate_results(pool: PoolAt) -> Rated:
 SMALL_ROWS = 1_000
 
 
-def counting_results(pool: PoolAt) -> Results:
+def counting_results(pool: PoolAt, positions: slice = slice(None)) -> Results:
     """Return the results that currently count.
+
+    Args:
+        pool: the pool.
+        positions: only the events at these positions in the order of rating. Default: all.
 
     Returns:
         A table. Rating it with the library gives exactly the ratings of the pool, except for seasons.
     """
     snapshot = pool.snapshot
-    columns, uids = snapshot.events.columns, snapshot.events.order.part("uid")
+    columns, uids = snapshot.events.columns, snapshot.events.order.part("uid")[positions]
     uids = uids[
         are_counting(columns.at("status", uids)) & ~np.isin(columns.at("reason", uids), (NOT_FINITE, PLAYER_TWICE))
     ]

@@ -49,8 +49,18 @@ def description(
     time_zone: str | None = Option(
         None, metavar="ZONE", help="Time zone of dates on pages, such as Europe/Berlin [default: UTC]."
     ),
+    points_scheme: str | None = Option(
+        None, metavar="SCHEME", help="Points of the championship, such as 'f1 drop=2' (see podium standings)."
+    ),
 ) -> "DescriptionChanges":
-    return {"title": title, "contact": contact, "player_word": player_word, "public": public, "time_zone": time_zone}
+    return {
+        "title": title,
+        "contact": contact,
+        "player_word": player_word,
+        "public": public,
+        "time_zone": time_zone,
+        "points_scheme": points_scheme,
+    }
 
 
 DESCRIPTION: Any = Made(description)
@@ -82,7 +92,8 @@ def set_description(
     """Change the description of a pool, or who can read it. An empty string removes the old value."""
     if all(value is None for value in changes.values()):
         raise ParameterError(
-            "nothing to change. Give --title, --contact, --player-word, --time-zone, --public or --private."
+            "nothing to change. Give --title, --contact, --player-word, --time-zone, --points-scheme, --public or"
+            " --private."
         )
     now = open_store(url).describe_pool(name, actor=actor, **changes)
     typer.echo(f"pool {name} is {'public' if now.public else 'private'}")
@@ -99,7 +110,7 @@ def list_pools(store: "Store" = STORE, form: Format = options.FORM) -> None:
         | pool.description.body()
         for pool in store.pools()
     ]
-    texts = ("pool", "system", "state", "title", "contact", "player_word", "time_zone")
+    texts = ("pool", "system", "state", "title", "contact", "player_word", "time_zone", "points_scheme")
     show.show_records(rows, dict.fromkeys(texts, str) | {"public": bool}, form)
 
 

@@ -237,18 +237,10 @@ def entry_columns(
 ) -> dict[str, Any]:
     """Return the columns that have one value per entry or heat."""
     frame = rows.frame
-    teams = team_codes(frame) if system.teams or system.refuses_teams else ABSENT.astype(np.int32)
-    reported = Reported(
-        heats=frozen(entries, np.int64),
-        finished=frozen(finishes if not finishes.all() else ABSENT, np.bool_),
-        position=frozen(selection.float_column(frame, "position")),
-        score=frozen(selection.float_column(frame, "score")),
-        time_s=frozen(selection.float_column(frame, "time_s")),
-        team=frozen(teams, np.int32),
-        team_score=frozen(selection.float_column(frame, "team_score")),
-    )
+    takes_teams = system.teams or system.refuses_teams
+    reported = reported_results(frame, entries, finishes, teams=takes_teams)
     started = (frame["status"] != selection.ABSENT_STATUS).to_numpy() if system.rates_absent else None
-    places = place_heats(reported, teams=system.teams or system.refuses_teams, started=started)
+    places = place_heats(reported, teams=takes_teams, started=started)
     plain = rows.event.size == entrants.first_row.size
     slot = (
         entrants.of_row - entrants.offsets[entrants.update] if not plain or entries is not entrants.offsets else ABSENT
@@ -291,6 +283,21 @@ def margin_scores(reported: Reported, places: Places) -> selection.Floats:
         team_score, summed = complete(reported.team_score), np.bincount(side, score)[side]
         score = np.where(np.isnan(team_score) | (places.side < 0), summed, team_score)
     return frozen(np.where(np.isnan(score), -time_s, score))
+
+
+def reported_results(
+    frame: pl.DataFrame, entries: Integers, finishes: npt.NDArray[np.bool_], *, teams: bool
+) -> Reported:
+    """Return the results of a table's rows, heat by heat. `teams` is True if team mates share a result."""
+    return Reported(
+        heats=frozen(entries, np.int64),
+        finished=frozen(finishes if not finishes.all() else ABSENT, np.bool_),
+        position=frozen(selection.float_column(frame, "position")),
+        score=frozen(selection.float_column(frame, "score")),
+        time_s=frozen(selection.float_column(frame, "time_s")),
+        team=frozen(team_codes(frame) if teams else ABSENT, np.int32),
+        team_score=frozen(selection.float_column(frame, "team_score")),
+    )
 
 
 def stated_times(frame: pl.DataFrame, entries: Integers, system: System) -> selection.Floats:

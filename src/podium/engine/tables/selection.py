@@ -22,7 +22,13 @@ Floats = npt.NDArray[np.float64]
 ABSENT_STATUS = "did_not_start"
 UNRATED_STATUS = (ABSENT_STATUS, "disqualified")
 UNFINISHED_STATUS = ("quit", "dnf")
-UNUSED = ("event_id", "player", "title", "url")  # columns that ratings do not depend on once they are numbered
+UNUSED = (
+    "event_id",
+    "player",
+    "awards",
+    "title",
+    "url",
+)  # columns that ratings do not depend on once they are numbered
 MEASURES = ("time_s", "score", "played_s", "duration_s")
 
 

@@ -41,6 +41,9 @@ def description_fields(says: PoolDescription, name: str = "its name") -> tuple[F
         Field(name="contact", label=contact, value=says.contact, most=500, example="stewards@example.org"),
         Field(name="player_word", label="Word for a single player", value=says.player_word, most=40, example="player"),
         Field(name="time_zone", label="Time zone of dates", value=says.time_zone, example="UTC"),
+        Field(
+            name="points_scheme", label="Championship points", value=says.points_scheme, most=500, example="f1 drop=2"
+        ),
         Field(name="public", label="Who can read", value="yes" if says.public else "no", choices=READERS),
     )
 
@@ -52,6 +55,7 @@ def description_in(form: Form) -> DescriptionChanges:
         "player_word": form.text("player_word"),
         "time_zone": form.text("time_zone"),
         "public": form.text("public") == "yes",
+        "points_scheme": form.text("points_scheme"),
     }
 
 

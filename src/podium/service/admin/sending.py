@@ -33,10 +33,19 @@ OF_EVENT: tuple[str, ...] = ("started_at", "sequence", "title", "url", "mode", "
 WHEN = ("started_at", "sequence")  # every event has one of these
 OF_LINE = (
     "heat", "player", "team", "position", "time_s", "score", "team_score", "status", "played_s", "duration_s",
-    "handicap", "side",
+    "handicap", "side", "awards",
 )  # fmt: skip
 ALWAYS = ("player", "status")  # columns that are always shown
-WIDTHS = {"player": 14, "team": 8, "time_s": 7, "score": 5, "team_score": 5, "played_s": 7, "duration_s": 7}
+WIDTHS = {
+    "player": 14,
+    "team": 8,
+    "time_s": 7,
+    "score": 5,
+    "team_score": 5,
+    "played_s": 7,
+    "duration_s": 7,
+    "awards": 12,
+}
 OTHER_WIDTH = 3  # width of other columns in characters
 LABELS = {
     "started_at": "Start", "sequence": "Number", "title": "Title", "url": "Address of its page", "mode": "Mode",
@@ -44,6 +53,7 @@ LABELS = {
     "position": "Place", "time_s": "Time, s", "score": "Score", "team_score": "Score of the team",
     "status": "Status",
     "played_s": "Played, s", "duration_s": "Duration, s", "handicap": "Handicap", "side": "Side: home, away",
+    "awards": "Awards",
 }  # fmt: skip
 CARRIED = ("title", "started_at", "every", "players", "format")  # fields passed from form to form
 WRITTEN = (*CARRIED, "pasted")

@@ -19,6 +19,7 @@ from pydantic import (
 )
 from pydantic.json_schema import models_json_schema
 
+from podium.ledger.point_schemes import MAX_CHARACTERS
 from podium.log.pools import Order
 from podium.results.columns import MAX_KINDS, MAX_URL, MAX_WEIGHT, SHARED
 from podium.results.headings import column_meant_by
@@ -108,6 +109,10 @@ TimeZone = Annotated[
     str | None,
     Field(max_length=MAX_SENT_CHARACTERS, description="Time zone of dates on pages, such as Europe/Berlin."),
 ]
+PointsScheme = Annotated[
+    str | None,
+    Field(max_length=MAX_CHARACTERS, description="Points of the championship: a name or a list, and settings."),
+]
 MAX_KEY_DAYS = 36_525
 MAX_CLOCK_LEAD = timedelta(days=1)  # allowed difference between clocks or time zones
 MAX_PREDICTED = 100  # entrants; the response grows with their square and takes under a second
@@ -164,6 +169,9 @@ SentSide = Annotated[
     Literal["home", "white", "away", "black"] | None,
     Field(description="The entrant's side. `home` is the side at home, and `white` is the side that moves first."),
 ]
+SentAwards = Annotated[
+    SentName | None, Field(description="Awards such as the fastest lap, separated by commas, for championship points.")
+]
 SentEquipment = Annotated[
     Annotated[dict[SentName, SentName], Field(max_length=MAX_KINDS)] | None,
     Field(description='Equipment that the player used, or the player\'s club, by kind: `{"car": "Ferrari"}`.'),
@@ -185,6 +193,7 @@ class Entry(Strict):
     duration_s: NotNegative | None = None
     handicap: bool | None = None
     side: SentSide = None
+    awards: SentAwards = None
     shared: SentEquipment = None
 
     def row(self) -> dict[str, Any]:
@@ -239,7 +248,20 @@ class Batch(Strict):
     events: Annotated[list[Event], Field(min_length=1, max_length=MAX_EVENTS, fail_fast=True)]
 
 
-class NewPool(Strict):
+class Description(Strict):
+    """A pool's description, and who can read it. Omitted fields keep their values. An empty string clears a field."""
+
+    model_config = with_example({"title": "Bikes", "player_word": "rider", "public": True})
+
+    title: Title = None
+    contact: Contact = None
+    player_word: PlayerWord = None
+    public: Public = None
+    time_zone: TimeZone = None
+    points_scheme: PointsScheme = None
+
+
+class NewPool(Description):
     """A pool, with the system that rates it."""
 
     model_config = with_example({"name": "karts", "system": "stk", "parameters": {"scale": 1500}})
@@ -254,23 +276,6 @@ class NewPool(Strict):
             " first event decides."
         ),
     ] = None
-    title: Title = None
-    contact: Contact = None
-    player_word: PlayerWord = None
-    public: Public = None
-    time_zone: TimeZone = None
-
-
-class Description(Strict):
-    """A pool's description, and who can read it. Omitted fields keep their values. An empty string clears a field."""
-
-    model_config = with_example({"title": "Bikes", "player_word": "rider", "public": True})
-
-    title: Title = None
-    contact: Contact = None
-    player_word: PlayerWord = None
-    public: Public = None
-    time_zone: TimeZone = None
 
 
 class Configuration(Strict):

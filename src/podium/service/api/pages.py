@@ -4,6 +4,7 @@ from typing import Annotated
 
 from fastapi import Depends, Query
 
+from podium.ledger.championship import Championship
 from podium.log.pools import read_when
 from podium.service.api.reads import Cursor, SentListing
 from podium.service.http.errors import error_responses
@@ -141,6 +142,26 @@ def event_record(pool: PoolName, event_id: EventId, store: CurrentStore) -> tupl
 def fair_expectation(pool: PoolName, event_id: EventId, player: PlayerName, store: CurrentStore) -> FairExpectation:
     """Return a player's expected wins in an event, based on the ratings and on similar duels in the pool."""
     return store.fair_expectation(pool, event_id, player)
+
+
+@router.get("/{pool}/standings")
+def standings(
+    pool: PoolName,
+    store: CurrentStore,
+    season: Annotated[
+        str | None,
+        Query(
+            max_length=MAX_SENT_CHARACTERS, description="Name of the season. Default: the current one, or all events."
+        ),
+    ] = None,
+    top: Rows = 100,
+    *,
+    before: Annotated[
+        bool, Query(description="Return the standings before this season, which must be the first.")
+    ] = False,
+) -> Championship:
+    """Return the points of each round of a season, by the pool's points scheme."""
+    return store.standings(pool, season, before=before, top=top)
 
 
 @router.get("/{pool}/facts", responses=REFUSALS_TO_EXPLAIN)

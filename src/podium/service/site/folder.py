@@ -76,11 +76,14 @@ class ResultsSource:
     results: Results
     system: System
     title: str | None = None
+    points_scheme: str | None = None
 
     def state(self) -> str:
         if not self.system.shipped:  # a user's own system may have changed
             return ""
-        return repr([self.results.source, self.system.label, self.title, self.results.frame.write_csv()])
+        return repr(
+            [self.results.source, self.system.label, self.title, self.points_scheme, self.results.frame.write_csv()]
+        )
 
     @contextmanager
     def opened(self, received: Received) -> Iterator[Opened]:
@@ -91,7 +94,7 @@ class ResultsSource:
             try:
                 for pool in pools:
                     title = (self.title or source.stem) if len(pools) == 1 else pool
-                    store.create_pool(pool, self.system, title=title, public=True)
+                    store.create_pool(pool, self.system, title=title, public=True, points_scheme=self.points_scheme)
                     rows = frame.filter(pl.col("pool") == pool)
                     store.submit(pool, rows, actor=source.name, order="sequence")
                     store.keep_hindsight(pool)

@@ -103,12 +103,13 @@ def single_pages(view: Store, pool: str, extent: Extent) -> Iterator[PageFile]:
     header = pool_header(view.pool(pool))
     yield "rules", ("system",), {}
     there = {"distribution": True, "equipment": header.kinds, "best": header.has_hindsight, "find": True}
-    there["seasons"] = bool(view.seasons(pool))
+    there |= {"seasons": bool(view.seasons(pool)), "standings": header.has_standings}
     yield from ((page, (page,), {}) for page, is_there in there.items() if is_there)
     for number, season in enumerate(view.seasons(pool)):
         for part in [(), ("before",)] if number == 0 else [()]:
             names = season.name, *part
-            yield f"seasons/{'/'.join(map(file_stem, names))}", ("seasons", *names), {}
+            for page in ("seasons", "standings") if header.has_standings else ("seasons",):
+                yield f"{page}/{'/'.join(map(file_stem, names))}", (page, *names), {}
     for row in view.leaderboard(pool, boards.EVERYBODY, top=extent.players).players:
         yield f"players/{file_stem(row.player)}", ("players", row.player), {}
     for number, event in enumerate(view.event_list(pool, top=extent.events).events):

@@ -155,6 +155,7 @@ class PoolHeader:
     kinds: tuple[str, ...] = ()  # kinds of equipment that are rated, in the plural
     has_hindsight: bool = False
     zone: tzinfo = UTC
+    has_standings: bool = False
 
     @property
     def address(self) -> str:
@@ -225,6 +226,7 @@ def pool_header(pool: Pool) -> PoolHeader:
         kinds=tuple(map(plural, pool.system.kinds)),
         has_hindsight=not why_unavailable(pool.system),
         zone=says.zone,
+        has_standings=bool(says.points_scheme),
     )
 
 
@@ -237,7 +239,7 @@ class Page(SimpleNamespace):
     title: str  # shown in the browser's tab
     description = ""  # shown in previews of links to the page
     picture = ""  # path of a PNG that is shown in previews
-    tab = ""  # current tab: leaderboard, events, calendar, compare or system
+    tab = ""  # current tab: leaderboard, events, standings, calendar, compare or system
     pool: PoolHeader | None = None
     newest_entry: int | None = None  # newest log entry that the page includes; if given, the page reports later ones
 

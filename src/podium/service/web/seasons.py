@@ -1,7 +1,10 @@
-"""Pages for seasons: the champion of each, and the leaderboard at its end."""
+"""Pages for seasons: the champion of each, the leaderboard at its end, and the championship standings."""
+
+from collections.abc import Sequence
 
 from fastapi import Response
 
+from podium.ledger.championship import ChampionshipRow, RoundPoints
 from podium.service.http.json import SeasonName
 from podium.service.web.rendering import PageRouter, pool_address
 from podium.service.web.visiting import VisiblePool, Visit
@@ -9,6 +12,8 @@ from podium.support.words import counted
 from podium.views.boards.seasons import FinalLeaderboard
 
 router = PageRouter()
+MAX_ROWS = 200  # players in standings
+MAX_ROUNDS = 30  # columns of rounds; the newest ones are shown
 
 
 def season_title(board: FinalLeaderboard) -> str:
@@ -53,3 +58,49 @@ def season_page(visit: Visit, board: FinalLeaderboard) -> Response:
         description=f"{title} of {header.title}: {counted(board.players, header.word)}{champion}.",
         board=board,
     )
+
+
+@router.pool_page("/standings")
+def standings(visit: VisiblePool) -> Response:
+    """Show the standings of the current season."""
+    return standings_page(visit)
+
+
+@router.pool_page("/standings/{season}")
+def standings_of(visit: VisiblePool, season: SeasonName) -> Response:
+    """Show the standings of a season."""
+    return standings_page(visit, season)
+
+
+@router.pool_page("/standings/{season}/before")
+def standings_before(visit: VisiblePool, season: SeasonName) -> Response:
+    """Show the standings before the first season."""
+    return standings_page(visit, season, before=True)
+
+
+def standings_page(visit: Visit, season: str | None = None, *, before: bool = False) -> Response:
+    table = visit.store.standings(visit.pool, season, before=before, top=MAX_ROWS)
+    seasons = [each.name for each in visit.store.seasons(visit.pool)]
+    spans = [(name, pool_address(visit.pool, "standings", name)) for name in reversed(seasons)]
+    if seasons:
+        spans.append((f"Before {seasons[0]}", pool_address(visit.pool, "standings", seasons[0], "before")))
+    of_season = f" {'before' if before else 'of'} {table.season}" if table.season else ""
+    title, numbered = f"Standings{of_season}", [*enumerate(table.rounds, start=1)]
+    return visit.show(
+        "standings.html",
+        tab="standings",
+        title=title,
+        description=f"{title}: the championship points of {visit.header.title}.",
+        table=table,
+        spans=spans,
+        players=with_cells(table.players),
+        teams=with_cells(table.teams),
+        most_rows=MAX_ROWS,
+        rounds=numbered[-MAX_ROUNDS:],
+        names={each.event_id: each.title or each.event_id for each in table.rounds},
+    )
+
+
+def with_cells(rows: Sequence[ChampionshipRow]) -> list[tuple[ChampionshipRow, dict[str, RoundPoints]]]:
+    """Return each row with its rounds by event."""
+    return [(row, {each.event_id: each for each in row.rounds}) for row in rows]

@@ -127,11 +127,12 @@ SELECT_RECORDS_OF_EVENT = (
 OF_EVENT = ("title", "url", "started_at", "mode", "ranked", "weight")
 OF_LINE = (
     "status", "position", "time_s", "score", "team", "team_score", "played_s", "duration_s", "handicap", "side",
+    "awards",
 )  # fmt: skip
 LABELS = {
     "title": "title", "url": "address", "started_at": "start", "mode": "mode", "weight": "weight", "position": "place",
     "time_s": "time", "score": "score", "team": "team", "team_score": "team's score", "played_s": "played",
-    "duration_s": "duration", "side": "side",
+    "duration_s": "duration", "side": "side", "awards": "awards",
 }  # fmt: skip
 TRUTH_WORDS = {"ranked": ("unranked", "ranked"), "handicap": ("no handicap", "handicap")}
 SECONDS = ("time_s", "played_s", "duration_s")

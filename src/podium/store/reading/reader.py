@@ -22,6 +22,7 @@ from podium.views import names as player_names
 from podium.views import rivals as opponents
 from podium.views.boards import daily, pages, ranks, search
 from podium.views.boards.seasons import final_leaderboard, final_leaderboards
+from podium.views.championship import standings
 from podium.views.models import PoolSummary
 from podium.views.player_models import FoundPlayer
 from podium.views.results import counting_results, rate_results
@@ -164,6 +165,7 @@ class Reader(Moments):
     season_leaderboard = reads(ranks.season_leaderboard)
     final_leaderboard = reads(final_leaderboard)
     final_leaderboards = reads(final_leaderboards)
+    standings = reads(standings)
     snapshot_days = reads(daily.days)
     ranks_on = reads(daily.ranks_on)
 

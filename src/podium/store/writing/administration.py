@@ -72,8 +72,9 @@ def describe_pool(pool: PoolView, *, actor: str = "", **changes: Unpack[Descript
     Args:
         pool: the pool.
         actor: the sender, which is stored in the log.
-        changes: `title`, `contact` (an email address or a page), `player_word` ("rider") and `public`. Omitted fields
-            keep their values; an empty string clears a field.
+        changes: `title`, `contact` (an email address or a page), `player_word` ("rider"), `time_zone`
+            ("Europe/Berlin"), `points_scheme` ("f1 drop=2") and `public`. Omitted fields keep their values; an empty
+            string clears a field.
 
     Returns:
         The complete description.

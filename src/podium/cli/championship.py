@@ -1,0 +1,125 @@
+"""The command that shows the championship standings of a results file: standings."""
+
+from typing import TYPE_CHECKING
+
+import typer
+from typer import Option
+
+from podium.cli.results.reading import PRINTED, Input, input_option
+from podium.cli.terminal import options, show
+from podium.cli.terminal.app import examples
+from podium.cli.terminal.show import Format
+from podium.errors import ParameterError, UnknownError
+from podium.support.words import suggestion
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from podium.ledger.championship import Championship, ChampionshipRow
+
+SHOWN_ROWS = 50
+
+
+@examples(
+    "podium standings league.csv --scheme f1 --drop 2",
+    "podium standings league.csv --scheme '10,8,6,5 rounds=12' --player Ana",
+    "podium standings f1.csv --scheme 'f1 sprint=3,2,1 +fastest_lap=1/10' --season 2021 --teams 2",
+)
+def standings(
+    file: Input = input_option(),
+    scheme: str = Option(
+        "f1",
+        metavar="SCHEME",
+        help="Points: a name (f1, f1-2003, f1-1991, f1-1961, motogp, mario-kart) or a list such as 10,8,6. Then other"
+        " kinds of races by mode (sprint=3,2,1), awards, also only for the first places (+fastest_lap=1/10), and"
+        " rounds=12, the number of rounds in the season.",
+    ),
+    best: int | None = Option(None, min=1, help="Number of rounds that count for each player."),
+    drop: int | None = Option(None, min=1, help="Number of rounds that do not count: each player's worst ones."),
+    teams: int | None = Option(None, min=1, help="Rank teams, by this many of their members in each round."),
+    season: str | None = Option(None, metavar="SPAN", help="Only this year, or these days: 2025-09-01/2026-05-31."),
+    player: str | None = Option(None, "--player", "-p", help="Explain the lead of this player or team over the next."),
+    pool: str | None = options.pool_option("The pool, if there are several."),
+    form: Format = PRINTED,
+) -> None:
+    """Show the points of players in a championship, round by round. Points in brackets do not count.
+
+    Equal points are decided by the number of wins, then second places, and so on. An event's `weight` multiplies its
+    points.
+    """
+    from podium.ledger.championship import championship
+    from podium.ledger.point_schemes import read_scheme
+    from podium.support.answers import as_json
+
+    given = {"best": best, "drop": drop, "teams": teams}
+    settings = [f"{name}={count}" for name, count in given.items() if count is not None]
+    read = read_scheme(" ".join([scheme, *settings]))
+    options.prepare()
+    found = championship(events_in(file.read().frame, pool, season), read)
+    rows = found.players if teams is None else found.teams
+    if player is not None:
+        typer.echo(lead_text(found, rows, player))
+    elif form is Format.json:
+        typer.echo(as_json(found).decode())
+    else:
+        table = standings_table(found, rows, "player" if teams is None else "team", form)
+        show.show(table, form, found.scheme, max_rows=SHOWN_ROWS)
+
+
+def events_in(frame: "pl.DataFrame", pool: str | None, season: str | None) -> "pl.DataFrame":
+    """Return the events of a pool in a season: a year, or two days with a slash between them."""
+    import polars as pl
+
+    pools = frame["pool"].unique(maintain_order=True).to_list()
+    if len(pools) > 1 or pool is not None:
+        if pool not in pools:
+            raise ParameterError(f"--pool {pool or 'is missing'}: name one of {', '.join(pools)}.")
+        frame = frame.filter(pl.col("pool") == pool)
+    if season is None:
+        return frame
+    first, _, last = season.partition("/")
+    if "started_at" in frame.columns:
+        day = pl.col("started_at").dt.to_string("%Y-%m-%d")
+        frame = frame.filter((day >= first) & (day.str.head(len(last or first)) <= (last or first)))
+    if frame.is_empty() or "started_at" not in frame.columns:
+        raise ParameterError(
+            f"--season {season}: no event has such a date. Write it like 2025 or 2025-09-01/2026-05-31."
+        )
+    return frame
+
+
+def standings_table(
+    found: "Championship", rows: "tuple[ChampionshipRow, ...]", kind: str, form: Format
+) -> "pl.DataFrame":
+    """Return one row per player or team, with a column for each round: its number, or its event in CSV."""
+    import polars as pl
+
+    from podium.ledger.reasons.standings import plain
+
+    numbered = enumerate(found.rounds, start=1)
+    headings = {each.event_id: each.event_id if form is Format.csv else str(number) for number, each in numbered}
+    lines = []
+    for row in rows:
+        line = {"rank": row.rank, kind: row.name, "points": plain(row.points), "wins": row.wins, "team": row.team}
+        line |= {"reachable": row.reachable, "uncatchable": row.uncatchable, **dict.fromkeys(headings.values())}
+        for each in row.rounds:
+            points = plain(each.points)
+            line[headings[each.event_id]] = f"({points})" if each.dropped else points
+        lines.append(line)
+    return pl.DataFrame(lines, infer_schema_length=None)
+
+
+def lead_text(found: "Championship", rows: "tuple[ChampionshipRow, ...]", name: str) -> str:
+    """Return the lead of a player or team over the next one, round by round."""
+    from podium.ledger.reasons.standings import plain
+
+    row = next((row for row in rows if row.name == name), None)
+    if row is None:
+        raise UnknownError(f"{name!r} is not in the standings{suggestion(name, [row.name for row in rows])}.")
+    if row.lead is None:
+        return f"{name} is last in the standings."
+    titles = {each.event_id: each.title or each.event_id for each in found.rounds}
+    lines = [
+        (titles[each.event_id], f"{'+' if each.points > 0 else ''}{plain(each.points)}") for each in row.lead.rounds
+    ]
+    return "\n".join([row.lead.sentence(name), *(show.columns(lines) if lines else [])])

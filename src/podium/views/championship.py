@@ -1,0 +1,65 @@
+"""The championship of a pool: the points of its players and teams in a season."""
+
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from podium.errors import UnknownError
+from podium.ledger.championship import Championship, championship
+from podium.ledger.point_schemes import read_scheme
+from podium.results.names import normalise
+from podium.views.boards.seasons import Span, season_spans
+from podium.views.reader import PoolAt
+from podium.views.results import counting_results
+
+
+def standings(pool: PoolAt, season: str | None = None, *, before: bool = False, top: int = 1000) -> Championship:
+    """Return the championship standings of a season.
+
+    Args:
+        pool: the pool.
+        season: name of the season. Default: the current one, or all events if no season has begun.
+        before: return the standings from before this season instead, which must be the first season.
+        top: maximum number of players and of teams to return.
+
+    Returns:
+        The players and the teams, best first, with the points of each round.
+
+    Raises:
+        UnknownError: there is no such pool or season, or the pool has no points scheme.
+    """
+    if not pool.description.points_scheme:
+        advice = f"An admin can set one: podium pool set {pool.name} --points-scheme f1"
+        raise UnknownError(f"pool {pool.name!r} has no points scheme. {advice}")
+    return pool.value(("standings", season, before, top), partial(calculate, pool, season, before, top))
+
+
+def calculate(pool: PoolAt, season: str | None, before: bool, top: int) -> Championship:  # noqa: FBT001  (by position)
+    span, events = span_of(pool, season, before=before), pool.snapshot.events
+    first, last = (None if key is None else events.position(key) for key in (span.begins, span.ends))
+    scheme = read_scheme(pool.description.points_scheme)
+    remaining = races_ahead(pool) if span.ends is None else 0
+    found = championship(counting_results(pool, slice(first, last)).frame, scheme, remaining=remaining)
+    return replace(found, season=span.season or None, players=found.players[:top], teams=found.teams[:top])
+
+
+def span_of(pool: PoolAt, season: str | None, *, before: bool) -> Span:
+    spans = [*season_spans(pool)]
+    if season is None:
+        return spans[-1] if spans else Span("", False, None, None)
+    for span in spans:
+        if span.season in (season, normalise(season)) and span.is_before == before:
+            return span
+    raise UnknownError(f"pool {pool.name!r} has no season {season!r}. Check the name.")
+
+
+def races_ahead(pool: PoolAt) -> int | None:
+    """Return the number of planned races after the latest rated event, or None if no race is planned."""
+    events = pool.snapshot.events
+    columns, newest = events.fixtures.columns, events.newest_rated
+    is_ahead = ~columns.part("is_cancelled")
+    if newest is not None:
+        is_ahead &= columns.part("starts_at") > newest.started_at
+    ids = (events.fixtures.ids[number] for number in np.flatnonzero(is_ahead).tolist())
+    return sum(events.find(each) < 0 for each in ids) or None

@@ -126,5 +126,7 @@ def test_an_import_says_how_many_ratings_moved(path):
         assert imported.moved == sum('"rating":15' in each for each in lines) > 0
         assert "revision 1" in imported.notice
         assert "moved." in imported.notice
+        altered = [each.replace('"rating":15', '"rating":16') for each in lines]
+        assert "from its log" in other.import_pool(iter(altered), name="altered").notice
         unknown = [lines[0].replace('"arithmetic":', '"arithmetics":'), *lines[1:]]
         assert "may have moved" in other.import_pool(iter(unknown), name="unknown").notice

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, NoReturn, cast
 
 from podium.errors import FormatError, needs_extra
-from podium.results.reading import STDIN, refuse_device, refused_constant, repeated_key, standard_input
+from podium.results.reading import STDIN, refuse_other_source, refused_constant, repeated_key, standard_input
 
 MAX_EXPANSION = 100  # a compressed file may expand to this many times its size
 MAX_KEYS = 100_000  # maximum number of keys in a JSON object
@@ -135,7 +135,7 @@ def sources(path: str) -> list[Source]:
     """Return the files at a path: a single file, or the files below a folder or in a zip. `-` is standard input."""
     if path == STDIN:
         return [of_bytes(standard_input(), "standard input")]
-    refuse_device(path)
+    refuse_other_source(path)
     place = Path(path)
     if place.is_dir():
         inside = sorted(file for file in place.rglob("*") if file.is_file() and not file.name.startswith("."))

@@ -333,7 +333,7 @@ def load_path(path: str, name: str | None) -> tuple[pl.DataFrame, str]:
     if path == STDIN:
         return parse_bytes(standard_input(), "standard input"), "standard input"
     table_name = name or Path(path).name
-    refuse_device(path)
+    refuse_other_source(path)
     try:
         if path.lower().endswith(".parquet"):
             table = pl.scan_parquet(path, glob=False)
@@ -358,8 +358,10 @@ def standard_input() -> bytes:
     return content
 
 
-def refuse_device(path: str) -> None:
-    """Raise an error if a path is an endless device, such as /dev/zero."""
+def refuse_other_source(path: str) -> None:
+    """Raise an error if a path is a web address that Polars cannot read, or an endless device such as /dev/zero."""
+    if "://" in path and not path.lower().endswith(".parquet"):
+        raise ResultsError.whole(path, "is an address, and Podium reads files. Download it, and name that file.")
     place = Path(path)
     if place.is_char_device() or place.is_block_device():
         raise ResultsError.whole(path, "is a device. Give a file, or - for standard input.")

@@ -63,10 +63,13 @@ class Imported(NamedTuple):
 
     @property
     def notice(self) -> str:
-        """A sentence about ratings that another revision of the arithmetic has moved.
+        """A sentence about ratings that differ from the file, usually because of another revision of the arithmetic.
 
-        The sentence is empty if no rating can have moved.
+        The sentence is empty if no rating can differ.
         """
+        if not self.revisions and self.moved:
+            differ = "1 rating in the file differs" if self.moved == 1 else f"{self.moved:,} ratings in the file differ"
+            return f"{differ} from its log. The pool has the ratings of the log."
         if not self.revisions:
             return ""
         moved = "ratings may have moved" if self.moved is None else f"{counted(self.moved, 'rating')} moved"

@@ -193,7 +193,7 @@ REFUSED = [
     ({"columns": {"pool": {"from": "P", "regex": ["(?=a)", "b"]}}}, "is not a pattern (look-around"),
     ({"columns": {"pool": {"from": "P", "regex": [r"(a)\1", "b"]}}}, "is not a pattern (backreferences"),
     ({"columns": {"pool": {"from": "P", "gap": "leader"}}}, "gap: is only for time_s"),
-    ({"columns": {"pool": {"from": "P", "default": "x"}}}, "default: is for words that are not in map"),
+    ({"columns": {"pool": {"from": "P", "default": "x"}}}, "default: applies to words that are not in map"),
     ({"columns": {"pool": {"value": "x", "from": "P"}}}, "give one of value, from and first"),
     ({"columns": {"pool": {"from": "P", "count": "no"}}}, "columns.pool.count: 'no' must be true or false"),
     ({"columns": {"pool": {"from": "P", "map": 1}}}, "columns.pool.map: 1 must be a table of keys and values"),

@@ -154,7 +154,7 @@ def predict(
     file: Input = input_option(),
     system: "System" = SYSTEM,
     field: tuple[list["Member"], list[list["Member"]]] = FIELD,
-    top: int = Option(3, min=1, help="Number of top places: show each entrant's chance of finishing among them."),
+    top: int = Option(3, min=1, help="Show each entrant's chance of finishing in one of this many top places."),
     pool: str | None = POOL,
     period: str = options.PERIOD,
     columns: str | None = options.SHOWN_COLUMNS,
@@ -272,7 +272,7 @@ def hindsight(
 def strength(
     file: Input = input_option(),
     system: "System" = SYSTEM,
-    top: int = Option(5, min=1, help="Number of top places: measure a probe's chance of finishing among them."),
+    top: int = Option(5, min=1, help="Measure a probe's chance of finishing in one of this many top places."),
     probe: float | None = Option(None, help="Rating of the probe, an imaginary entrant [default: a newcomer's]."),
     period: str = options.PERIOD,
     chart: Path | None = Option(None, help="File for a chart of the strengths: .svg, .png or .html."),

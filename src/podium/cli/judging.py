@@ -301,7 +301,9 @@ def matchmaking(
     size: int = Option(4, min=2, help="Players per match."),
     teams: int = Option(0, min=0, help="Sides per match; 0 if everyone plays individually."),
     least: int = Option(
-        0, min=0, help="Minimum number of players once the target wait is over. 0: all with sides, else 2."
+        0,
+        min=0,
+        help="Minimum number of players once the target wait is over. 0 means all if there are sides, otherwise 2.",
     ),
     minutes: float = Option(30.0, help="Minutes to simulate for each population."),
     match_s: float = Option(240.0, "--match", help="Length of a match, in seconds."),

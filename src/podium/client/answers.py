@@ -10,7 +10,8 @@ class PoolSummary(TypedDict):
     name: str  # Name of the pool.
     system: str  # The system that rates the pool.
     parameters: dict[str, bool | int | float | str | None]  # The system's parameters by name; `none` if switched off.
-    notice: str | None  # A note with suitable systems if events have too many players for this system. Otherwise null.
+    # A note that names suitable systems if events have too many players for this system. Otherwise null.
+    notice: str | None
     title: str  # Title shown on pages. Empty if pages show the pool's name instead.
     contact: str  # Email address or web page of the person who corrects results, or empty.
     player_word: str  # Word for a single player, such as rider. Empty means player.
@@ -35,8 +36,8 @@ class Effect(TypedDict):
 
     event_id: str | None  # Event. Null for the start of a season.
     player: str  # The player's current name.
-    rating_was: float | None  # Rating after the event as it was before this request, or null.
-    rating: float | None  # Rating after the event once this request is applied, or null.
+    rating_was: float | None  # Rating after the event without this request. Null for a new change.
+    rating: float | None  # Rating after the event with this request. Null for a removed change.
 
 
 class Rerated(TypedDict):
@@ -55,7 +56,7 @@ class Season(TypedDict):
     starts_at: datetime | None  # Start time. Null in a pool without dates.
     keep: float  # Share of each lead over a newcomer that is kept, from 0 to 1.
     sequence: NotRequired[float]  # Number of the season's first event, in a pool with numbered events.
-    widens: NotRequired[bool]  # Whether ratings became less certain by the points taken from them.
+    widens: NotRequired[bool]  # True if each rating became less certain, by as many points as the season took from it.
 
 
 class Change(TypedDict):

@@ -98,7 +98,7 @@ class Starter(TypedDict):
 
     player: str  # The entrant's current name.
     team: str | None  # Team. Null for a player who competes individually.
-    side: NotRequired[str]  # Side: home, white, away or black. Omitted if not planned.
+    side: NotRequired[str]  # Side: home, white, away or black. Omitted if no side is planned.
     shared: NotRequired[dict[str, str]]  # Equipment that the player uses, by kind.
 
 
@@ -143,7 +143,7 @@ class RaceStakes(TypedDict):
     headline: str  # Sentence about the places in which the first player gains points.
     outlook: str | None  # Sentence about the best place that is likely. Null if there is no table.
     method: str  # Method and accuracy, or the reason why there is no table.
-    draws: int  # Number of possible finishing orders of the other entrants for which the race was rated.
+    draws: int  # Number of finishing orders of the other entrants on which the table is based.
     is_exact: bool  # True if these are all the possible finishing orders.
     error: float  # The largest `error` of all rows.
     age_s: float  # Age of the table in seconds, if newer results have arrived. Otherwise 0.
@@ -156,7 +156,7 @@ class RunningRace(TypedDict):
     out: list[str]  # Players who did not finish.
     posted_at: datetime | None  # Time when the places were last updated. Null if none have been posted.
     changes: dict[str, float | None]  # Rating change of each player. Null for players who would not be rated.
-    # For each player without a place so far: the most likely place behind the players who have one.
+    # The most likely place of each player who has no place yet, behind the players who have one.
     likely: dict[str, int]
 
 

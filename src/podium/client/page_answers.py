@@ -34,7 +34,7 @@ class HindsightPoint(TypedDict):
 
 
 class BestEver(TypedDict):
-    """A player at the highest point of the player's hindsight curve."""
+    """The highest point of a player's hindsight curve."""
 
     started_at: datetime | None  # Start time of the event. Null in a pool with numbered events.
     rating: float  # Rating in hindsight, in points.
@@ -78,7 +78,7 @@ class FoundPlayer(TypedDict):
 
 
 class EventName(TypedDict):
-    """The details of an event that a link to it needs."""
+    """The details needed to link to an event."""
 
     event_id: str  # The event.
     title: str | None  # Title, or null.
@@ -296,7 +296,7 @@ class EventField(TypedDict):
 
     players: int  # Number of entrants who were rated.
     mean_rating: float  # The mean of these entrants' ratings before the event, in points.
-    performances: list[Performance]  # Performance rating of each entrant, in result order.
+    performances: list[Performance]  # Performance rating of each entrant, in the order of the result.
 
 
 class CorrectedLine(TypedDict):
@@ -333,7 +333,7 @@ class ReliabilityBin(TypedDict):
 
 
 class FairExpectation(TypedDict):
-    """A player's expected number of wins in an event, and a more realistic number."""
+    """A player's expected number of wins in an event, and a more realistic estimate."""
 
     duels: int  # Number of duels in which the player took part.
     expected: float  # Number of duels the player was expected to win.

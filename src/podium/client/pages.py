@@ -451,7 +451,7 @@ class PageRoutes:
             player: Name of the player.
 
         Returns:
-            A player's expected number of wins in an event, and a more realistic number. It has the fields `duels,
+            A player's expected number of wins in an event, and a more realistic estimate. It has the fields `duels,
             expected, fair, example`.
         """
         return json_call(

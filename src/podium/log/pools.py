@@ -370,7 +370,7 @@ def refuse_other_arithmetic(pool: Pool) -> None:
 
 def refuse_closed(pool: Pool) -> None:
     if pool.closed:
-        raise StoreError(f"pool {pool.name!r} is closed. Open it again with podium pool reopen")
+        raise StoreError(f"pool {pool.name!r} is closed. Reopen it with podium pool reopen")
 
 
 def refuse_unwritable(pool: Pool) -> None:

@@ -138,7 +138,7 @@ PAGES = (  # in the order in which they are matched
 END_S = 10.0  # time for the last readers to finish after the service has ended
 ABOUT = """Send each result once, and get ratings with a reason for every point.
 
-Requests need a key, sent as `Authorization: Bearer KEY`. Only `/healthz`, `/readyz`, this page and reads of public
+Requests need a key, sent as `Authorization: Bearer KEY`. Only `/healthz`, `/readyz`, this page and reading public
 pools work without a key. Errors are problem+json (RFC 9457) and name the field. You can send a result several times:
 its `event_id` counts only once. Every response has an `X-Request-Id`, which is yours if you sent one, and is also in
 the service's log.

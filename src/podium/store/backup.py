@@ -69,7 +69,7 @@ def restore(source: Path, url: str, *, unverified: bool = False) -> Verification
     if not source.is_file():
         raise StoreError(f"{source}: is not a file")
     if not source.stat().st_size:
-        raise StoreError(f"{source}: the file is empty. Choose a file with a database.")
+        raise StoreError(f"{source}: the file is empty. Choose a file that contains a database.")
     with database_part(target) as part:
         copy(source, part)
         refuse_damaged(part, str(source))

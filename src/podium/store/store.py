@@ -96,7 +96,7 @@ class Store(Reader):
         def propose(pool: PoolReader) -> Proposal:
             refuse_closed(pool)  # acts that need ratings refuse those of another arithmetic
             if version is not None and log.newest_seq(pool) != version:
-                raise StaleError(f"Pool {pool_name!r} has changed since the preview. Look at the new effect first.")
+                raise StaleError(f"Pool {pool_name!r} has changed since the preview. Check the new effect first.")
             return act(pool, actor, admitted)
 
         read = partial(self.read_pool, pool_name, as_stored=True)

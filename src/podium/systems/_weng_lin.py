@@ -253,11 +253,13 @@ class WengLin(NormalSkill):
     logistic: ClassVar[bool] = False  # True if differences of performances are logistic
 
     beta: float = parameter(25.0 / 6.0, "spread of a single performance", unit="points", low=0.0, high=1e6)
-    kappa: float = parameter(0.0001, "minimum share of the variance left after an event", low=1e-12, high=1.0)
+    kappa: float = parameter(0.0001, "minimum share of the variance that remains after an event", low=1e-12, high=1.0)
     idle_growth: float = parameter(
         0.0, "deviation added by an idle day", unit="points", low=0.0, high=1e6, search=(0.0, 0.5)
     )
-    partial_play: bool = parameter(True, "a player counts in the team in proportion to the part of the game played")
+    partial_play: bool = parameter(
+        True, "a player counts towards the team in proportion to the part of the game played"
+    )
     gamma: str = parameter(
         "sigma/c", "factor of the variance that an event removes", choices=("sigma/c", "1/teams", "1"), search=()
     )

@@ -72,7 +72,7 @@ class Elo(System):
     k_new: float | None = parameter(None, "k of players with fewer events than `new`", unit="points", low=0.0, high=1e6)
     new: int = parameter(30, "number of events for which k_new counts", unit="events", low=0, high=10000, search=())
     k_top: float | None = parameter(None, "k once a rating has reached `top`", unit="points", low=0.0, high=1e6)
-    top: float = parameter(2400.0, "rating from which k_top counts, for ever", unit="points", search=())
+    top: float = parameter(2400.0, "rating at which k changes to k_top, permanently", unit="points", search=())
     home: float = parameter(0.0, "points that playing at home is worth", unit="points", search=())
     margin: str = parameter(
         "none", "how the lead in `score` changes k", choices=("none", "goals", "root", "log"), search=()

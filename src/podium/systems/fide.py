@@ -125,7 +125,7 @@ class Fide(System):
     k_new: float = parameter(40.0, "K of players with fewer games than `new`", unit="points", low=0.0, high=1e3)
     new: int = parameter(30, "number of games for which k_new counts", unit="games", low=0, high=10000, search=())
     k_top: float = parameter(10.0, "K once a rating has reached `top`", unit="points", low=0.0, high=1e3)
-    top: float = parameter(2400.0, "rating from which k_top counts, for ever", unit="points", search=())
+    top: float = parameter(2400.0, "rating at which k changes to k_top, permanently", unit="points", search=())
     uncapped: float | None = parameter(
         2650.0, "rating from which gaps above 400 points count in full", unit="points", search=()
     )

@@ -93,7 +93,7 @@ class Folyami(System):
         "smooth", "how quickly a newcomer's K-factor decreases", choices=("smooth", "linear", "fixed")
     )
     provisional_events: int = parameter(
-        12, "number of events for which a player is a newcomer", unit="events", low=1, high=10000
+        12, "number of events during which a player is a newcomer", unit="events", low=1, high=10000
     )
     provisional_factor: float = parameter(1.5, "mean factor over those events", low=1.0, high=100.0)
     both_provisional: bool = parameter(True, "two newcomers each use their own factor")

@@ -110,7 +110,9 @@ class TrueSkill(NormalSkill):
     idle_growth: float = parameter(
         0.0, "deviation added by an idle day", unit="points", low=0.0, high=1e6, search=(0.0, 0.5)
     )
-    partial_play: bool = parameter(True, "a player counts in the team in proportion to the part of the game played")
+    partial_play: bool = parameter(
+        True, "a player counts towards the team in proportion to the part of the game played"
+    )
     tolerance: float = parameter(1e-4, "largest change in a message at which passing stops", low=0.0, high=1.0)
     conservative: float = conservatism()
 

@@ -77,7 +77,7 @@ class PoolSummary:
         "The system's parameters by name; `none` if switched off."
     )
     notice: str | None = described(
-        "A note with suitable systems if events have too many players for this system. Otherwise null."
+        "A note that names suitable systems if events have too many players for this system. Otherwise null."
     )
     title: str = described("Title shown on pages. Empty if pages show the pool's name instead.")
     contact: str = described("Email address or web page of the person who corrects results, or empty.")
@@ -348,7 +348,9 @@ class Season:
     sequence: float | None = described(
         "Number of the season's first event, in a pool with numbered events.", default=None
     )
-    widens: bool = described("Whether ratings became less certain by the points taken from them.", default=False)
+    widens: bool = described(
+        "True if each rating became less certain, by as many points as the season took from it.", default=False
+    )
     when = either("starts_at", "sequence")
 
 

@@ -55,7 +55,7 @@ class EventListPage:
 
 @answer
 class EventName(Started):
-    """The details of an event that a link to it needs."""
+    """The details needed to link to an event."""
 
     event_id: str = described("The event.")
     title: str | None = described("Title, or null.")

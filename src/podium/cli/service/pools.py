@@ -157,7 +157,7 @@ def set_order(
     from podium.store.writing import ordering
 
     if every and not started_at:
-        raise ParameterError("--every needs the date of the first event. Add, for example, --started-at 2026-01-31")
+        raise ParameterError("--every requires the date of the first event. Add, for example, --started-at 2026-01-31")
     start = None if started_at is None else instant(started_at, whole_day=False)
     done, planned = f"pool {name} now has the order {order.value}", f"pool {name} would have the order {order.value}"
     change.make(name, ordering.set_order(order.value, start, every), done, planned)

@@ -107,7 +107,7 @@ def dated(rows: Any, started_at: str | None, every: str | None) -> tuple[Any, st
     if started_at is None and every is None:
         return rows, ""
     if started_at is None:
-        raise ParameterError("--every needs the date of the first event. Add, for example, --started-at 2026-01-31")
+        raise ParameterError("--every requires the date of the first event. Add, for example, --started-at 2026-01-31")
     from podium.ledger.leaderboard import instant
     from podium.results.derived_heats import made_up, with_made_dates
     from podium.results.reading import read_results

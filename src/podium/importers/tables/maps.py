@@ -413,7 +413,7 @@ def check_rule(rule: Rule, place: str, column: str) -> None:
     """Reject keys of a rule that need another key or apply to another results column."""
     has_outcome = rule.then is not None or rule.other is not None
     if rule.default is not None and rule.words is None:
-        raise UnfitError(f"{place}.default", "is for words that are not in map. Write map as well.")
+        raise UnfitError(f"{place}.default", "applies to words that are not in map. Add map as well.")
     if rule.equals is None and has_outcome:
         raise UnfitError(place, "then and other need equals. Write the column to compare with.")
     if rule.equals is not None and not has_outcome:

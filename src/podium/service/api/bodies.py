@@ -279,7 +279,7 @@ class NewPool(Description):
 
 
 class Configuration(Strict):
-    """The system that rates a pool, starting with its first event."""
+    """The system that will rate a pool, from its first event on."""
 
     model_config = with_example({"system": "glicko2", "parameters": {}})
 
@@ -351,7 +351,9 @@ class NewSeason(Strict):
     starts_at: Moment | None = None
     sequence: float | None = Field(None, description="Number of the season's first event, in pools without dates.")
     keep: Annotated[float, Field(ge=0.0, le=1.0)]
-    widens: bool = Field(default=True, description="Make ratings less certain by the points taken from them.")
+    widens: bool = Field(
+        default=True, description="Make each rating less certain, by as many points as the season takes from it."
+    )
 
     @model_validator(mode="after")
     def _begins_once(self) -> Self:
@@ -411,7 +413,11 @@ class Tickets(Strict):
     teams: Annotated[int, Field(ge=0, le=1000)] = 0
     least: Annotated[
         int,
-        Field(ge=0, le=1000, description="Minimum number of players after the target wait. 0: all with teams, else 2."),
+        Field(
+            ge=0,
+            le=1000,
+            description="Minimum number of players after the target wait. 0 means all if there are teams, otherwise 2.",
+        ),
     ] = 0
     target_s: Annotated[float, Field(gt=0.0, le=1e6)] = 40.0
     scale: Annotated[

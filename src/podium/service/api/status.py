@@ -121,9 +121,9 @@ FORMULA_START = r"^[;\s]*[=+\-@\x{FF1D}\x{FF0B}\x{FF0D}\x{FF20}]|^[\t\r]"
 Guard = Annotated[
     bool,
     Query(
-        description="In CSV, put an apostrophe before text that a spreadsheet would treat as a"
-        " formula: text that begins with"
-        " =, +, -, @ or a tab, also after semicolons. Turn it off if a program, including Podium, will read the file."
+        description="In CSV, put an apostrophe before text that a spreadsheet would treat as a formula: text that"
+        " begins with =, +, -, @ or a tab, including after a semicolon. Turn it off if a program, including Podium,"
+        " will read the file."
     ),
 ]
 

@@ -191,7 +191,7 @@ CurrentSessions = Annotated[Sessions, from_state("sessions")]
 async def find_visitor(request: Request) -> Visitor:
     """Return the sender of a request, identified by its key or session.
 
-    A request with an invalid cookie is from anybody.
+    A request with an invalid cookie is treated as anonymous.
     """
     guard: KeyGuard = request.app.state.key_guard
     if "authorization" in request.headers:

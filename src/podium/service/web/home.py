@@ -241,7 +241,7 @@ class FrontPages:
 
 @router.page("/")
 async def front(request: Request, pools: VisiblePools) -> Response:
-    """Show the first page. To programs, return a description with the address of the API reference."""
+    """Show the first page. For programs, return a description with the address of the API reference."""
     if "application/json" in request.headers.get("accept", ""):
         return JSONResponse(ABOUT, headers={"Vary": "Accept"})
     pages: FrontPages = request.app.state.front_pages

@@ -47,7 +47,7 @@ class HindsightPoint(Started):
 
 @answer
 class BestEver(HindsightPoint):
-    """A player at the highest point of the player's hindsight curve."""
+    """The highest point of a player's hindsight curve."""
 
     player: str = described("The player.")
     above_next: float | None = described(

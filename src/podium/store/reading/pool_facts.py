@@ -50,7 +50,7 @@ class EventField:
 
     players: int = described("Number of entrants who were rated.")
     mean_rating: float = described("The mean of these entrants' ratings before the event, in points.")
-    performances: tuple[Performance, ...] = described("Performance rating of each entrant, in result order.")
+    performances: tuple[Performance, ...] = described("Performance rating of each entrant, in the order of the result.")
 
 
 @answer
@@ -85,7 +85,7 @@ class PoolFacts:
 
 @answer
 class FairExpectation:
-    """A player's expected number of wins in an event, and a more realistic number."""
+    """A player's expected number of wins in an event, and a more realistic estimate."""
 
     duels: int = described("Number of duels in which the player took part.")
     expected: float = described("Number of duels the player was expected to win.")

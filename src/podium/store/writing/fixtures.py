@@ -45,7 +45,7 @@ class Starter:
 
     player: str = described("The entrant's current name.")
     team: str | None = described("Team. Null for a player who competes individually.")
-    side: str | None = described("Side: home, white, away or black. Omitted if not planned.", default=None)
+    side: str | None = described("Side: home, white, away or black. Omitted if no side is planned.", default=None)
     shared: dict[str, str] | None = described("Equipment that the player uses, by kind.", default=None)
 
 

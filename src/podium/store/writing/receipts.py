@@ -45,8 +45,8 @@ class Effect:
 
     event_id: str | None = described("Event. Null for the start of a season.")
     player: str = described("The player's current name.")
-    rating_was: float | None = described("Rating after the event as it was before this request, or null.")
-    rating: float | None = described("Rating after the event once this request is applied, or null.")
+    rating_was: float | None = described("Rating after the event without this request. Null for a new change.")
+    rating: float | None = described("Rating after the event with this request. Null for a removed change.")
 
 
 @answer

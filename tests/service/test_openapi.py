@@ -41,7 +41,7 @@ KNOWN = {
 @pytest.fixture(scope="module")
 def service(tmp_path_factory):
     store = Store(str(tmp_path_factory.mktemp("openapi") / "podium.db"))
-    store.create_pool("karts", find("adaptive")())
+    store.create_pool("karts", find("adaptive")(), points_scheme="f1")
     for number in range(5):
         store.submit("karts", [
             {"event_id": f"race-{number}", "started_at": f"2025-01-0{1 + number}", "player": name, "position": place}

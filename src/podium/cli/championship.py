@@ -23,7 +23,7 @@ SHOWN_ROWS = 50
 @examples(
     "podium standings league.csv --scheme f1 --drop 2",
     "podium standings league.csv --scheme '10,8,6,5 rounds=12' --player Ana",
-    "podium standings f1.csv --scheme 'f1 sprint=3,2,1 +fastest_lap=1/10' --season 2021 --teams 2",
+    "podium standings f1.csv --scheme 'f1 sprint=3,2,1 +pole=1' --season 2021",
 )
 def standings(
     file: Input = input_option(),

@@ -14,6 +14,7 @@ from podium.engine.inputs import PRESENT, Occasion
 from podium.engine.replay import newcomers
 from podium.engine.tables.encoding import encode
 from podium.errors import ParameterError
+from podium.results.consistency import size_notice
 from podium.systems import _adaptive_learnt, _adaptive_state, _adaptive_update
 from podium.systems._adaptive_state import ENTRIES, MARGIN, REVERSION, SCALE, THETA, extras_at
 from podium.systems.adaptive import Adaptive
@@ -52,6 +53,7 @@ def rated():
         ("nfl", "margin", "adaptive:margin=true"),
         ("halo_team", "margin", "adaptive:margin=true"),
         ("snooker", "margin", "adaptive:margin=true"),
+        ("halo_team", "size", "adaptive:size=true"),
         ("snooker", "margin+revert", "adaptive:margin=true,reversion=0.1"),
     ],
 )
@@ -81,7 +83,7 @@ def test_derivatives_are_those_of_central_differences(monkeypatch, heats):
 
     def ended(theta):
         pool = pool_of(BOTH, theta, 1e200)[0]
-        pool[ENTRIES], pool[extras_at(count) :] = 1e300, (0.2, 1e6, 20.0, -2.0)  # no margin is clipped
+        pool[ENTRIES], pool[extras_at(count) :][:4] = 1e300, (0.2, 1e6, 20.0, -2.0)  # no margin is clipped
         return in_python(BOTH, events, newcomers(BOTH, events.player_names.len()), pool, range(14))[0]
 
     exact = derivatives(BOTH, ended(start), count - 2)
@@ -95,7 +97,7 @@ def test_derivatives_are_those_of_central_differences(monkeypatch, heats):
 
 def test_the_weight_of_margins_and_their_scale_are_learnt(rated):
     pool, at = rated.replayed.pools[0], extras_at(count_of(BOTH))
-    level, margins, square, scale = pool[at:]
+    level, margins, square, scale = pool[at : at + 4]
     leads = np.diff(SEASON["score"].to_numpy().reshape(-1, 2))
     assert (margins, square) == (120.0, pytest.approx((leads * leads).mean()))
     assert 1.0 / 3.0 < math.exp(scale) < 2.0 / 3.0  # T is wider than the luck alone
@@ -217,6 +219,48 @@ def test_what_if_takes_a_margin_or_assumes_the_usual_one_and_says_so(rated):
         podium.Live(BOTH).what_if(SEASON.filter(event_id=event), event, loser).alternatives[0].words
         == "won instead of losing"
     )
+
+
+def uneven(events=90, seed=5):
+    """Teams of two against three, or three against three; the larger side wins 90 % of the uneven matches."""
+    rng = np.random.default_rng(seed)
+    rows = []
+    for k in range(events):
+        names, small = rng.permutation(9), 3 if k % 3 == 0 else 2
+        wins = rng.random() < (0.5 if small == 3 else 0.9)
+        for team, members, won in (("a", names[:3], wins), ("b", names[3 : 3 + small], not wins)):
+            rows += [
+                {"event_id": f"e{k}", "player": f"p{name}", "team": team, "team_score": float(won)} for name in members
+            ]
+    return pl.DataFrame(rows)
+
+
+def test_sizes_count_where_they_differ():
+    results = uneven()
+    plain, sized = podium.rate(results, "adaptive"), podium.rate(results, "adaptive:size=true")
+    three, two = ["p0", "p1", "p2"], ["p3", "p4"]
+    assert sized.learnt()["size_mean"][-1] > 50.0
+    more, less = (each.predict(sides=[three, two]).entrants["win"][0] for each in (sized, plain))
+    assert more > less + 0.05
+    both = (sized.predict(sides=sides).entrants["win"].sort().to_list() for sides in ([three, two], [two, three]))
+    assert next(both) == pytest.approx(next(both), abs=1e-9)
+    live = podium.Live("adaptive:size=true")
+    parts = [live.rate(event) for event in results.partition_by("event_id", maintain_order=True)]
+    assert pl.concat(parts).rows() == sized.history.rows()
+    assert live.pool_state() == sized.pool_state()
+    for event, player, delta in sized.history.select("event_id", "player", "delta").tail(15).iter_rows():
+        assert sized.explain(event, player).rows["contribution"].sum() == pytest.approx(delta, abs=1e-9)
+    even = results.filter(pl.col("event_id").str.extract(r"(\d+)").cast(int) % 3 == 0)
+    without, with_sizes = (podium.rate(even, system).history["rating"] for system in ("adaptive", "adaptive:size=true"))
+    assert with_sizes.to_list() == pytest.approx(without.to_list(), abs=1e-9)
+
+
+def test_check_warns_of_sides_of_different_sizes():
+    notice = size_notice(uneven())
+    assert notice is not None
+    assert notice.startswith("sides differ in size in 60 of 90 matches;")
+    assert size_notice(uneven().with_columns(played_s=60.0)) is None
+    assert size_notice(SEASON) is None
 
 
 def test_the_rules_of_every_system_hold_with_margins():

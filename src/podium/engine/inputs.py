@@ -77,6 +77,7 @@ class Columns(NamedTuple):
     handicap: Any  # default 0
     opponents: Any  # default: all other entries
     home: Any  # float64 (entries), default 0: 1 for the side that starts or is at home
+    surplus: Any  # float64 (entries), default 0: ln(n / m) in the larger of two sides, of n players against m
     shared: Any  # int32 (entries x kinds): the equipment, an entrant of the update, or -1; default: no equipment
     day: Any  # float64 (updates): days since the start of the year 1, NaN without a date; default: not read
 
@@ -88,7 +89,7 @@ UPDATE_COLUMNS = ("day",)
 SHARED_COLUMNS = ("shared",)  # one value per entry and kind of equipment
 ENTRY_COLUMNS = (
     *("entrant", "side", "finished", "place", "rank", "time_s", "score", "played_s", "duration_s", "handicap"),
-    *("opponents", "home"),
+    *("opponents", "home", "surplus"),
 )
 ABSENT = np.empty(0)  # a column with its default value
 

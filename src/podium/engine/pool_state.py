@@ -50,6 +50,11 @@ class PoolReader:
         return False
 
     @property
+    def rates_sizes(self) -> bool:
+        """True if the system reads by how much one of two sides outnumbers the other: `Columns.surplus`."""
+        return False
+
+    @property
     def usual_margin(self) -> float | None:
         """The margin to assume for an upcoming duel, or None if the system does not rate margins or knows too few."""
         return None

@@ -274,7 +274,7 @@ def scratch_for(system: System, columns: Columns, first: int, last: int, pool: P
         bounds = columns.heats[first : last + 1] if columns.heats.size else np.arange(first, last + 1)
         longest = int(np.diff(offsets[bounds]).max(initial=0))
         if system.has_offsets or columns.side.size + columns.shared.size + columns.home.size:
-            widest = 2 * widest + 1 + longest  # rows for states and units; only for entrants if every state is a unit
+            widest = 2 * widest + 2 + longest  # rows for states and units; only for entrants if every state is a unit
         sides = empty_sides(longest, len(system.entering_type._fields), len(system.kinds))
     scratch = empty_scratch(system.prototypes(), system.workspace, widest, longest, pool, sides)
     return wide_scratch(system, sizes, scratch)

@@ -203,3 +203,23 @@ def tie_notice(frame: pl.DataFrame) -> str | None:
         shared, remedy = "start and sequence", "give each its own sequence to decide otherwise"
     subject = f"{tied:,} of {events.height:,} events share their {shared} with another"
     return f"{subject}: they are rated in the order of the file ({remedy})"
+
+
+def size_notice(frame: pl.DataFrame) -> str | None:
+    """Return a sentence saying how many matches between two teams have sides of different sizes, if it is over half.
+
+    If a table has playing times, they say who played, so the result is None.
+    """
+    if "team" not in frame.columns or "played_s" in frame.columns:
+        return None
+    keys = [name for name in ("event_id", "heat") if name in frame.columns]
+    teams = frame.drop_nulls("team").group_by(*keys, "team").len()
+    matches = teams.group_by(keys).agg(teams=pl.len(), uneven=pl.col("len").min() < pl.col("len").max())
+    matches = matches.filter(pl.col("teams") == 2)  # noqa: PLR2004  (two teams)
+    uneven = int(matches["uneven"].sum())
+    if 2 * uneven <= matches.height:
+        return None
+    return (
+        f"sides differ in size in {uneven:,} of {matches.height:,} matches; adaptive:size=true uses that, but only if "
+        "these are the sizes at the start (listed substitutes would reveal the result: add played_s instead)"
+    )

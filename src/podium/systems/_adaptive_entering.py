@@ -32,6 +32,7 @@ from podium.systems._adaptive_state import (
     OF_EQUIPMENT,
     OF_EXTRAS,
     OF_SIDE,
+    OUTNUMBERING,
     OWN,
     OWN_GAP_DAYS,
     REACH,
@@ -60,16 +61,18 @@ MAX_YEARS = 3.0  # longest absence that counts for growth and ageing
 CEILING = 2.0  # in units of the spread: the variance of an idle player tends towards this
 NEWCOMER_DEVIATION = SCALE * exp(0.5 * START[SPREAD])
 MIN_MARGINS = 10.0  # margins after which a pool knows their scale
+START_OF_SIZE, DAY_OF_SIZE = 4.0, 1e-6  # variance of what outnumbering is worth: at first, and gained per day
 # Fields of the parameters after theta.
 FIXED = (
     *("initial", "timely", "modes"),  # timely: 1 if skills grow and decline with time; modes: number of modes, or 0
-    *("margins", "reversion"),  # margins: 1 if margins are evidence; reversion: deviation of its prior, or 0
+    *("margins", "reversion", "sizes"),  # 1 if margins are evidence; deviation of its prior, or 0; 1 if sizes count
     *("spread", "event", "day", "noise", "unfinished", "reach", "offset", "newcomer"),  # newcomer: mean of a newcomer
     *("today", "pace", "mode", "maturity"),  # pace: days per tick, in pools without dates
     *("side_mean", "side_variance", "side_mean_reading", "side_variance_reading"),  # the home side, today
     "sharpness",  # luck in a field of three or more is 1 / sharpness of the luck in a duel
     "level",  # mean of the active players
     *("margin_weight", "margin_scale"),  # omega, and lambda: log-odds per unit of a margin, or 0 while it is unknown
+    *("size_mean", "size_variance", "size_mean_reading", "size_variance_reading"),  # outnumbering, today
 )
 
 
@@ -155,18 +158,21 @@ def read_pool(params: Any, pool: Any, occasion: Occasion) -> Any:
     side_variance, mean_x, variance_x = 0.0, 0.0, 0.0
     if pool[SIDE_VARIANCE] > 0.0:
         side_variance = pool[SIDE_VARIANCE] + exp(pool[THETA + full - 1]) * days_between(pace, pool[SIDE_LAST], today)
-        block = THETA + full + full * (full + 1) // 2
-        mean_x, variance_x = pool[block], pool[block + full + 1]
-        for k in range(full):
-            mean_x += pool[block + 1 + k] * pool[THETA + k]
-            variance_x += pool[block + full + 2 + k] * pool[THETA + k]
+        mean_x, variance_x = pool_readings(pool, THETA + full + full * (full + 1) // 2, full)
     level, margin_weight, margin_scale = 0.0, 0.0, 0.0
+    size_mean, size_variance, size_x, size_variance_x = 0.0, 0.0, 0.0, 0.0
     if extras_of(params):
         extras = extras_at(full)
         level = pool[extras + LEVEL]
         if params.margins and pool[extras + MARGINS] >= MIN_MARGINS and pool[extras + MARGIN_SQUARE] > 0.0:
             margin_weight = logistic(pool[THETA - 1 + full - MARGIN])
             margin_scale = exp(pool[extras + MARGIN_SCALE])
+        if params.sizes:
+            at = extras + OUTNUMBERING
+            size_mean, size_variance = pool[at], START_OF_SIZE
+            if pool[at + 1] > 0.0:
+                size_variance = pool[at + 1] + DAY_OF_SIZE * days_between(pace, pool[at + 2], today)
+                size_x, size_variance_x = pool_readings(pool, at + 3, full)
     at = THETA - 1
     fixed = (
         params.initial,
@@ -174,6 +180,7 @@ def read_pool(params: Any, pool: Any, occasion: Occasion) -> Any:
         params.modes,
         params.margins,
         params.reversion,
+        params.sizes,
         exp(pool[at + SPREAD]),
         exp(pool[at + EVENT]),
         exp(pool[at + IDLE_DAY]),
@@ -194,8 +201,22 @@ def read_pool(params: Any, pool: Any, occasion: Occasion) -> Any:
         level,
         margin_weight,
         margin_scale,
+        size_mean,
+        size_variance,
+        size_x,
+        size_variance_x,
     )
     return after_row(pool, THETA, fixed, params)
+
+
+@kernel
+def pool_readings(pool: Any, block: int, full: int) -> tuple[float, float]:
+    """Return the readings of a state that belongs to the pool, whose blocks of the mean and variance are at `block`."""
+    mean, variance = pool[block], pool[block + full + 1]
+    for k in range(full):
+        mean += pool[block + 1 + k] * pool[THETA + k]
+        variance += pool[block + full + 2 + k] * pool[THETA + k]
+    return mean, variance
 
 
 @kernel
@@ -365,6 +386,13 @@ def side_entered(params: Any) -> Entering:
     if variance == 0.0:  # the pool's first event with a home side
         variance = exp(params[full_of(params) - 2])
     return seen(params, 0.0, params.side_mean, variance, params.side_mean_reading, params.side_variance_reading)
+
+
+@kernel
+def size_entered(params: Any) -> Entering:
+    """Return the entering state of what outnumbering is worth."""
+    readings = params.size_mean_reading, params.size_variance_reading
+    return seen(params, 0.0, params.size_mean, params.size_variance, *readings)
 
 
 @enter.register(Params)

@@ -196,6 +196,13 @@ LEARNT_OF_EXTRAS = {
         lambda log_odds: 100.0 / (1.0 + math.exp(-log_odds)),
         lambda percent: f"The margin makes up {percent:.0f} % of a duel's evidence, and who won makes up the rest.",
     ),
+    "size": LearntParameter(
+        "size_mean",
+        "Outnumbering",
+        "points",
+        lambda worth: SCALE * math.log(2.0) * worth,
+        lambda points: f"A side twice as large as the other is {direction(points, 'ahead by', 'behind by')}.",
+    ),
 }
 
 
@@ -260,12 +267,12 @@ def carry_pair(
     j_other_i = w_i * (2.0 * g_i * v_i + g_i * g_i * bend_i * gap) * g_by_i
     j_other_j = w_j * (2.0 * g_j * v_j - g_j * g_j * bend_j * gap) * g_by_j
     u_other = gap * -0.5 * C * steep * steep * steep  # of the log-odds with respect to the variance of either unit
-    # A margin adds omega (X - d) / Q to S and omega / Q to J, with Q = 1 / C + A_j = 1 / (C g^2).
-    m_i, m_j = weight * for_a.margin_weight, weight * for_b.margin_weight
-    s_gap_i, s_gap_j = s_gap_i - m_i, s_gap_j - m_j
-    m_other_i, m_other_j = m_i * C * g_i * g_i, m_j * C * g_j * g_j
-    s_other_i, s_other_j = s_other_i - m_other_i * for_a.margin, s_other_j - m_other_j * for_b.margin
-    j_other_i, j_other_j = j_other_i - m_other_i, j_other_j - m_other_j
+    if for_a.margin_weight > 0.0:  # adds omega (X - d) / Q to S and omega / Q to J, with Q = 1 / C + A_j = 1 / (C g^2)
+        m_i, m_j = weight * for_a.margin_weight, weight * for_b.margin_weight
+        s_gap_i, s_gap_j = s_gap_i - m_i, s_gap_j - m_j
+        m_other_i, m_other_j = m_i * C * g_i * g_i, m_j * C * g_j * g_j
+        s_other_i, s_other_j = s_other_i - m_other_i * for_a.margin, s_other_j - m_other_j * for_b.margin
+        j_other_i, j_other_j = j_other_i - m_other_i, j_other_j - m_other_j
     for k in range(0, d.width, FOUR):
         by_gap = four_at(work, i, d.mean + k) - four_at(work, j, d.mean + k)
         by_i, by_j = variances_at(work, i, d, k, noise), variances_at(work, j, d, k, noise)

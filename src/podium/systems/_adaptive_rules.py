@@ -8,7 +8,18 @@ from podium.engine.pool_state import sharpness
 from podium.engine.rules import Credit, causes, compare, compare_sides, credit, evidence, expect, expect_side, kernel
 from podium.kernels.records import read
 from podium.probability.logistic import logistic, score
-from podium.systems._adaptive_entering import Entering, Params, apart, equipment_of, is_new, joined, seen, side_entered
+from podium.systems._adaptive_entering import (
+    Entering,
+    Params,
+    apart,
+    equipment_of,
+    extras_of,
+    is_new,
+    joined,
+    seen,
+    side_entered,
+    size_entered,
+)
 from podium.systems._adaptive_state import SCALE, C
 
 LEAST_SURPRISE = 1e-12  # below this, a change cannot be divided among opponents in proportion to S
@@ -65,8 +76,10 @@ def comparisons(
     worth_a = near * finish_weight(params, mine.finished, theirs.finished)
     worth_b = near * finish_weight(params, theirs.finished, mine.finished)
     omega, margin = margin_surprise(params, a, b, mine, theirs, heat.entries)
-    worth_a, worth_b = (1.0 - omega) * worth_a, (1.0 - omega) * worth_b
-    by_b, by_a = omega * C * b.g * b.g, omega * C * a.g * a.g
+    by_b, by_a = 0.0, 0.0
+    if omega > 0.0:
+        worth_a, worth_b = (1.0 - omega) * worth_a, (1.0 - omega) * worth_b
+        by_b, by_a = omega * C * b.g * b.g, omega * C * a.g * a.g
     return (
         Comparison(result, of_a, worth_a * b.g, b.g, worth_a, near, margin, by_b),
         Comparison(1.0 - result, of_b, worth_b * a.g, a.g, worth_b, near, -margin, by_a),
@@ -78,7 +91,7 @@ def margin_surprise(
     params: Any, a: Entering, b: Entering, mine: Entry, theirs: Entry, units: float
 ) -> tuple[float, float]:
     """Return omega, the weight of a margin (0 if there is none), and X - d, limited to three deviations."""
-    if params.margin_scale == 0.0 or not has_margin(mine, theirs, units):
+    if extras_of(params) == 0 or params.margin_scale == 0.0 or not has_margin(mine, theirs, units):
         return 0.0, 0.0
     bound = MAX_MARGIN * math.sqrt(margin_variance(params, a, b))
     surprise = params.margin_scale * limited(mine.score - theirs.score) - (a.mean - b.mean)
@@ -199,12 +212,14 @@ def unit_of(params: Any, entering: Any, sides: Any, number: int) -> Any:
     """Return a side as one unit: the mean of its members, plus their shared equipment and the home advantage."""
     start = sides.start[number]
     unit = read(sides.members, start, entering)
-    if sides.start[number + 1] > start + 1 or sides.home[number]:
+    if sides.start[number + 1] > start + 1 or sides.home[number] or sides.surplus[number]:
         unit = seen(params, unit.rating, 0.0, 0.0, 0.0, 0.0)
         for k in range(start, sides.start[number + 1]):
             unit = joined(params, unit, sides.share[k], read(sides.members, k, entering))
         if sides.home[number]:
             unit = joined(params, unit, 1.0, side_entered(params))
+        if sides.surplus[number]:
+            unit = joined(params, unit, sides.surplus[number], size_entered(params))
     return unit
 
 

@@ -63,7 +63,8 @@ GAP_MEMORY = 100.0  # gaps after which the old typical gap has weight 1 / e
 SHARPNESS_PRECISION, MAX_SHARPNESS = 25.0, 1.5  # prior precision of ln sharpness around 0, and its bound
 RECENT = 500.0  # entries over which maturity and the level of the active are averaged
 # The extras' numbers in a pool's state, from `extras_at` on: the mean of the active, and what margins are like.
-LEVEL, MARGINS, MARGIN_SQUARE, MARGIN_SCALE = range(4)
+# OUTNUMBERING is the mean of what that is worth; its variance, last day and two blocks follow.
+LEVEL, MARGINS, MARGIN_SQUARE, MARGIN_SCALE, OUTNUMBERING = range(5)
 
 
 class Pair(NamedTuple):
@@ -101,7 +102,9 @@ def pool_states_with(modes: int, equipment: int, extras: int) -> Any:
     side = [f"side_{part}_{column}" for part in ("mean", "variance") for column in ["rest", *theta]]
     clock = ["day", "gap", "entries", "maturity", "side_mean", "side_variance", "side_last"]
     clock += ["sharpness", "sharpness_known"]  # ln sharpness, and the information about it
-    more = ["level", "margins", "margin_square", "margin_scale"] if extras else []
+    more = ["level", "margins", "margin_square", "margin_scale", "size_mean", "size_variance", "size_last"]
+    more += [f"size_{part}_{column}" for part in ("mean", "variance") for column in ["rest", *theta]]
+    more = more if extras else []
     return namedtuple("PoolState", [*clock, *theta, *curvature, *side, *more], module=__name__)  # noqa: PYI024
 
 

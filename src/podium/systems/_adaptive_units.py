@@ -25,6 +25,7 @@ from podium.systems._adaptive_entering import (
     offset_in,
     seen,
     side_entered,
+    size_entered,
     spread_column,
 )
 from podium.systems._adaptive_rules import in_both
@@ -37,11 +38,14 @@ from podium.systems._adaptive_state import (
     MEANS,
     MODE,
     NOISE,
+    OUTNUMBERING,
     READING,
     REVERSION,
     SCALE,
+    SIDE_MEAN,
     SIDE_VARIANCE,
     THETA,
+    extras_at,
     prior_of,
     width_of,
 )
@@ -86,7 +90,8 @@ class Layout(NamedTuple):
     first: int  # number of the first entrant in the columns
     entrants: int
     modal: int  # 1 if each entrant has an offset in the event's mode, in a row after the entrants' rows
-    sided: int  # 1 if the home side has a row, after the offsets
+    sided: int  # 1 if the home side has a row, the last one before those of units
+    sized: int  # 1 if outnumbering has a row, before that of the home side
     base: int  # row of the first unit; 0 if every entrant is a unit of its own
     units: int
     d: Derivatives
@@ -163,18 +168,30 @@ def enter_offset(params: Any, me: Any, scratch: Any, i: int, d: Derivatives) -> 
 
 
 @kernel
-def enter_side(params: Any, scratch: Any, i: int, full: int, d: Derivatives) -> None:
-    """Write the home side and its derivatives as a state, using the pool's state."""
-    work, pool, block = scratch.workspace, scratch.pool, THETA + full + full * (full + 1) // 2
-    brought = side_entered(params)
+def enter_pool_states(params: Any, scratch: Any, base: int, sided: int, sized: int, d: Derivatives) -> None:
+    """Write the home side and outnumbering, with their derivatives, as states, if the event has them."""
+    work, pool, full = scratch.workspace, scratch.pool, full_of(params)
+    if sided:
+        brought = side_entered(params)
+        enter_of_pool(brought, scratch, base - 1, SIDE_MEAN, THETA + full + full * (full + 1) // 2, full, d)
+        if pool[SIDE_VARIANCE] == 0.0:
+            work[base - 1, d.variance + full - 1] = brought.variance
+        else:
+            work[base - 1, d.variance + full] += brought.variance - pool[SIDE_VARIANCE]
+    if sized:
+        at = extras_at(full) + OUTNUMBERING
+        enter_of_pool(size_entered(params), scratch, base - 1 - sided, at, at + 3, full, d)
+
+
+@kernel
+def enter_of_pool(brought: Entering, scratch: Any, i: int, at: int, block: int, full: int, d: Derivatives) -> None:
+    """Write a state of the pool, whose mean and variance are at `at` and whose derivatives are at `block`."""
+    work, pool = scratch.workspace, scratch.pool
     write(scratch.entering_states, i, brought)
     clear_row(work, i, d)
-    if pool[SIDE_VARIANCE] == 0.0:
-        work[i, d.variance + full - 1] = brought.variance
-        return
-    copy_block(pool, block, work, i, d.mean, full, brought.mean_reading)
-    copy_block(pool, block + full + 1, work, i, d.variance, full, brought.variance_reading)
-    work[i, d.variance + full] += brought.variance - pool[SIDE_VARIANCE]
+    if pool[at + 1] > 0.0:
+        copy_block(pool, block, work, i, d.mean, full, brought.mean_reading)
+        copy_block(pool, block + full + 1, work, i, d.variance, full, brought.variance_reading)
 
 
 @kernel
@@ -285,7 +302,7 @@ def parts_of(layout: Layout, sides: Any, number: int) -> int:
     if layout.base == 0:
         return 1
     members: int = sides.start[number + 1] - sides.start[number]
-    return members * (1 + layout.modal) + int(sides.home[number])
+    return members * (1 + layout.modal) + int(sides.home[number]) + int(sides.surplus[number] > 0.0)
 
 
 @kernel
@@ -299,7 +316,9 @@ def part_at(layout: Layout, sides: Any, number: int, part: int) -> tuple[int, fl
     if part < (stop - start) * (1 + layout.modal):
         member = start + part - (stop - start)
         return layout.entrants + sides.slot[member], sides.share[member]
-    return layout.base - 1, 1.0
+    if sides.home[number] and part == (stop - start) * (1 + layout.modal):
+        return layout.base - 1, 1.0
+    return layout.base - 1 - layout.sided, sides.surplus[number]
 
 
 @kernel

@@ -33,15 +33,15 @@ from podium.systems._adaptive_state import (
     LINGER,
     MARGIN,
     MEANS,
+    OUTNUMBERING,
     RATING,
     REACH,
     SCALE,
-    SIDE_LAST,
     SIDE_MEAN,
-    SIDE_VARIANCE,
     THETA,
     UNFINISHED,
     C,
+    extras_at,
 )
 from podium.systems._adaptive_units import (
     BY_TERMS,
@@ -219,17 +219,22 @@ def evaluate_step(
         omega, margin = margin_surprise(params, own, opponent, entry_of(lines, i), entry_of(lines, j), size)
         near = nearness(params, place, lines[j, PLACE], size)
         unfinished = by_unfinished(params, finished, lines[j, FINISHED])
-        w = (1.0 - omega) * weight * (near * finish_weight(params, finished, lines[j, FINISHED]))
+        w = weight * (near * finish_weight(params, finished, lines[j, FINISHED]))
         gap, g = mean - opponent.mean, opponent.g
         e = logistic(g * gap)
         difference, v = score(place, lines[j, PLACE]) - e, e * (1.0 - e)  # s - e, e (1 - e)
-        margin_weight = omega * weight * C * g * g
-        by_margin = margin_weight * (margin - work[row, STEP])
+        margin_weight, by_margin = 0.0, 0.0
+        if omega > 0.0:
+            w, margin_weight = (1.0 - omega) * w, omega * weight * C * g * g
+            by_margin = margin_weight * (margin - work[row, STEP])
         surprise, information = w * g * difference + by_margin, w * g * g * v + margin_weight
         surprises += surprise
         informations += information
         if status == AT_MODE:
-            by_opponent_variance = w * (difference - g * v * gap) * -0.5 * C * g * g * g - by_margin * C * g * g
+            by_opponent_variance = w * (difference - g * v * gap) * -0.5 * C * g * g * g
+            if omega > 0.0:
+                by_opponent_variance -= by_margin * C * g * g
+                work[row, d.surprise_at_mode + layout.full - MARGIN] += by_margin - omega * surprise
             for k in range(0, d.width, FOUR):
                 by_variance = variances_at(work, opponent_row, d, k, params.noise)
                 if has_common:
@@ -240,8 +245,6 @@ def evaluate_step(
                 put_four(work, row, column, four_at(work, row, column) + by_surprise)
             work[row, d.surprise_at_mode + REACH] += 2.0 * (1.0 - near) * surprise
             work[row, d.surprise_at_mode + UNFINISHED] += unfinished * surprise
-            if omega > 0.0:
-                work[row, d.surprise_at_mode + layout.full - MARGIN] += by_margin - omega * surprise
     work[row, SURPRISE] += surprises
     work[row, INFORMATION] += informations
 
@@ -405,12 +408,23 @@ def write_state(
 
 
 @kernel
-def write_side(params: Any, entering: Any, scratch: Any, layout: Layout) -> None:
-    """Write the state of the home side into the pool's state."""
-    pool, d, full, row = scratch.pool, layout.d, layout.full, layout.base - 1
+def write_pool_states(params: Any, entering: Any, scratch: Any, layout: Layout) -> None:
+    """Write the home side and outnumbering into the pool's state, if the event has them."""
+    full, row = layout.full, layout.base - 1
+    if layout.sided:
+        write_of_pool(params, entering, scratch, layout, row, SIDE_MEAN, THETA + full + full * (full + 1) // 2)
+    if layout.sized:
+        at = extras_at(full) + OUTNUMBERING
+        write_of_pool(params, entering, scratch, layout, row - layout.sided, at, at + 3)
+
+
+@kernel
+def write_of_pool(params: Any, entering: Any, scratch: Any, layout: Layout, row: int, at: int, block: int) -> None:
+    """Write a state of the pool: its mean, variance and day from `at` on, and its derivatives at `block`."""
+    pool, d, full = scratch.pool, layout.d, layout.full
     moved = read(scratch.entering_states, row, entering)
-    pool[SIDE_MEAN], pool[SIDE_VARIANCE], pool[SIDE_LAST] = moved.mean, moved.variance, params.today
-    block, table = THETA + full + full * (full + 1) // 2, pool.reshape((1, pool.size))
+    pool[at], pool[at + 1], pool[at + 2] = moved.mean, moved.variance, params.today
+    table = pool.reshape((1, pool.size))
     write_block(pool, scratch.workspace, row, d.mean, table, 0, block, full)
     write_block(pool, scratch.workspace, row, d.variance, table, 0, block + full + 1, full)
 

@@ -82,13 +82,13 @@ from podium.systems._adaptive_units import (
     clear_row,
     derivatives_of,
     enter_offset,
+    enter_pool_states,
     enter_row,
-    enter_side,
     form_units,
     line_up,
     workspace_for,
 )
-from podium.systems._adaptive_update import find_modes, update_units, write_side, write_state
+from podium.systems._adaptive_update import find_modes, update_units, write_pool_states, write_state
 
 MIN_VARIANCE = 1e-6  # lower limit for the variance of a skill in forecasts
 MAX_KINDS = 4  # kinds of equipment that entrants can share
@@ -169,15 +169,25 @@ class Adaptive(System):
         high=1.0,
         search=(0.01, 0.2),
     )
+    size: bool = parameter(
+        False, "the number of players of each side counts; its effect is learnt. Only for sizes known at the start"
+    )
     conservative: float = conservatism()
 
     def __new__(
-        cls, *_: Any, modes: Any = None, shared: Any = None, margin: Any = False, reversion: Any = 0.0, **__: Any
+        cls,
+        *_: Any,
+        modes: Any = None,
+        shared: Any = None,
+        margin: Any = False,
+        reversion: Any = 0.0,
+        size: Any = False,
+        **__: Any,
     ) -> Self:
         """Create an instance of the class whose states have columns for everything that these settings ask for."""
         named = names_of(modes) if isinstance(modes, str) else ()
         equipment = names_of(shared)[:MAX_KINDS] if isinstance(shared, str) else ()
-        extras = ("reversion",) * bool(reversion) + ("margin",) * bool(margin)
+        extras = ("reversion",) * bool(reversion) + ("margin",) * bool(margin) + ("size",) * bool(size)
         kind = with_states(len(named) + 1 if named else 0, equipment, extras)
         return object.__new__(kind)  # type: ignore[return-value]
 
@@ -210,7 +220,7 @@ class Adaptive(System):
         names, kind = names_of(self.modes or ""), params_with(self.modal, len(self.kinds), self.extras)
         blank = kind._make([0.0] * len(kind._fields))
         own = {"initial": self.initial, "timely": float(self.growth), "modes": len(names) + 1.0 if names else 0.0}
-        own |= {"margins": float(self.margin), "reversion": self.reversion}
+        own |= {"margins": float(self.margin), "reversion": self.reversion, "sizes": float(self.size)}
         return read_pool(blank._replace(**own), *self.standing)
 
     @property
@@ -221,11 +231,15 @@ class Adaptive(System):
     @property
     def extras(self) -> int:
         """1 if the pool has the parameters for margins and reversion, otherwise 0."""
-        return int(self.margin or self.reversion > 0.0)
+        return int(self.margin or self.size or self.reversion > 0.0)
 
     @property
     def rates_margins(self) -> bool:
         return self.margin
+
+    @property
+    def rates_sizes(self) -> bool:
+        return self.size
 
     @property
     def usual_margin(self) -> float | None:
@@ -343,17 +357,17 @@ def rate_and_learn(
     """Rate an event: enter all states, compare all pairs of units and update all states. Then update theta."""
     newcomer, entering, _ = prototypes
     work, pool, full, first = scratch.workspace, scratch.pool, full_of(params), columns.entrants[update]
-    learner, d, sided = work.shape[0] - EXTRA_ROWS, derivatives_of(full), has_home_side(columns, update)
+    learner, d = work.shape[0] - EXTRA_ROWS, derivatives_of(full)
+    sided, sized = appears(columns.home, columns, update), appears(columns.surplus, columns, update)
     modal = modal_of(params) if params.mode >= 0.0 else 0
     size = columns.entrants[update + 1] - first
     enter_all(params, prototypes, columns, first, size, states, scratch, modal, d)
     base = 0
     if columns.side.size + columns.shared.size + modal + sided > 0:
-        base = size * (1 + modal) + sided
-    if sided:
-        enter_side(params, scratch, base - 1, full, d)
+        base = size * (1 + modal) + sided + sized
+    enter_pool_states(params, scratch, base, sided, sized, d)
     units = line_up(columns, update, first, base, entering, scratch)
-    layout = Layout(first, size, modal, sided, base, units, d, full)
+    layout = Layout(first, size, modal, sided, sized, base, units, d, full)
     if base:
         form_units(params, entering, layout, scratch)
     for row in range(base, base + units):
@@ -373,22 +387,21 @@ def rate_and_learn(
             count_entry(pool, 0.0 if is_new(me) else 1.0)
             if params.today < COUNTED and me.last > 0.0:
                 learn_gap(pool, params.today - me.last)
-    if sided:
-        write_side(params, entering, scratch, layout)
+    write_pool_states(params, entering, scratch, layout)
     take_step(params, pool, work, learner, keep)
     pool[DAY] = params.today
 
 
 @kernel
-def has_home_side(columns: Columns, update: int) -> int:
-    """Return 1 if a unit in the event is the home side, otherwise 0."""
+def appears(column: Any, columns: Columns, update: int) -> int:
+    """Return 1 if a column of entries has a number above 0 in the event, otherwise 0."""
     found = 0
-    if columns.home.size:
+    if column.size:
         first_heat, after_last = heats_of(columns, update)
         for heat in range(first_heat, after_last):
             start, stop = entries_of(columns, heat)
             for i in range(start, stop):
-                found = max(found, int(columns.home[i]))
+                found = max(found, int(column[i] > 0.0))
     return found
 
 

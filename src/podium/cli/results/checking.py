@@ -66,7 +66,7 @@ def write_certain(file: Input, fix: Path) -> None:
 def report(results: "Results") -> None:
     from podium.ledger.leaderboard import needs, why_nothing_counts
     from podium.results.columns import SHARED, is_shared
-    from podium.results.consistency import tie_notice
+    from podium.results.consistency import size_notice, tie_notice
     from podium.results.names import pairs_alike, warning
 
     frame = results.frame
@@ -83,8 +83,7 @@ def report(results: "Results") -> None:
         kinds = "/".join(name.removeprefix(SHARED) for name in shared if name != "side")
         how = f" (equipment with --set shared={kinds})" if kinds else ""
         typer.echo(f"{results.source}: only the adaptive system uses {', '.join(shared)}{how}")
-    notice = tie_notice(frame)
-    if notice is not None:
+    for notice in filter(None, (tie_notice(frame), size_notice(frame))):
         typer.echo(f"{results.source}: {notice}")
     alike = pairs_alike(frame["player"].unique(maintain_order=True).to_list())
     for name, like in alike[:SHOWN_NAMES]:

@@ -258,7 +258,20 @@ def entry_columns(
         "duration_s": frozen(selection.float_column(frame, "duration_s")),
         "handicap": frozen(handicap),
         "home": frozen(home_entries(frame) if system.reads_home else ABSENT),
+        "surplus": frozen(surpluses(reported, places) if system.rates_sizes else ABSENT),
     }
+
+
+def surpluses(reported: Reported, places: Places) -> selection.Floats:
+    """Return ln(n / m) for entries in the larger of two sides of n and m players, otherwise 0. Empty without teams."""
+    if not places.side.size:
+        return np.empty(0)
+    heats = np.repeat(np.arange(reported.heats.size - 1), np.diff(reported.heats))
+    entries = pl.DataFrame({"heat": heats, "side": places.side, "place": places.place})
+    side, n = pl.struct("side", "place"), pl.len().over("heat", "side", "place")
+    larger = (side.n_unique().over("heat") == 2) & (2 * n > pl.len().over("heat"))  # noqa: PLR2004  (two sides)
+    surplus = (n / (pl.len().over("heat") - n)).log()
+    return entries.select(pl.when(larger).then(surplus).otherwise(0.0)).to_series().to_numpy()
 
 
 def margin_scores(reported: Reported, places: Places) -> selection.Floats:

@@ -23,6 +23,7 @@ class Sides(NamedTuple):
     shared: Any  # int64 (members): 1 for equipment, else 0
     start: Any  # int64 (members + 1): first member of each side, followed by the end
     home: Any  # float64 (members): 1 for a side that starts or is at home, else 0
+    surplus: Any  # float64 (members): ln(n / m) for a side of n players against m, if sizes count, else 0
 
 
 def empty_sides(longest: int, fields: int, kinds: int = 0) -> Sides:
@@ -37,6 +38,7 @@ def empty_sides(longest: int, fields: int, kinds: int = 0) -> Sides:
         numbers[1],
         numbers[2],
         np.zeros(size + 1, np.int64),
+        np.zeros(size),
         np.zeros(size),
     )
 
@@ -70,6 +72,7 @@ def gather_sides(
         if columns.shared.size:
             members = write_equipment(columns, entering_states, entering, sides, sides.start[count], members)
         sides.home[count] = columns.home[i] if columns.home.size else 0.0
+        sides.surplus[count] = columns.surplus[i] if columns.surplus.size else 0.0
         count += 1
         sides.start[count] = members
     return count - known
@@ -130,6 +133,7 @@ def are_alike(sides: Any, one: int, other: int) -> bool:
     """Return True if two sides have the same members, equipment and parts, and both or neither of them is at home."""
     start, begin = sides.start[one], sides.start[other]
     alike = sides.start[one + 1] - start == sides.start[other + 1] - begin and sides.home[one] == sides.home[other]
+    alike = alike and sides.surplus[one] == sides.surplus[other]
     if alike:
         for k in range(sides.start[one + 1] - start):
             same = sides.slot[start + k] == sides.slot[begin + k] and sides.share[start + k] == sides.share[begin + k]
@@ -146,5 +150,5 @@ def move_side(sides: Any, source: int, to: int, entering: Any) -> None:
         sides.parts[at], sides.share[at] = sides.parts[k], sides.share[k]
         sides.entry[at], sides.slot[at], sides.shared[at] = sides.entry[k], sides.slot[k], sides.shared[k]
         at += 1
-    sides.home[to] = sides.home[source]
+    sides.home[to], sides.surplus[to] = sides.home[source], sides.surplus[source]
     sides.start[to + 1] = at

@@ -4,6 +4,7 @@ In finishing order, teams are placed in the rows of `Scratch.lines` without sort
 and each rank has as many rows available as there are entries that share it.
 """
 
+import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -130,6 +131,9 @@ def sides_of(
     )
     sides.start[: len(start)] = start
     sides.home[: len(home)] = home
+    if system.rates_sizes and len(states) == 2:  # noqa: PLR2004  (two sides)
+        surplus = math.log(len(states[0]) / len(states[1]))
+        sides.surplus[:2] = max(surplus, 0.0), max(-surplus, 0.0)
     return sides
 
 

@@ -86,6 +86,9 @@ def test_dropped_rounds_are_struck_through(visitor, store):
     store.describe_pool("karts", points_scheme="10,6,3 best=2")
     page = visitor.get("/karts/standings").text
     assert '<s class="soft">10</s><span class="vh"> does not count</span>' in page
+    store.describe_pool("karts", points_scheme="10,6,3 rounds=7")
+    assert "4 rounds to come" in visitor.get("/karts/standings").text
+    assert "to come" not in visitor.get("/karts/standings/spring/before").text
     store.describe_pool("karts", points_scheme="10,6,3 drop=1 +pole=1 teams=2")
     assert "<s " not in visitor.get("/karts/standings").text
 

@@ -133,7 +133,7 @@ def championship(frame: pl.DataFrame, scheme: Scheme, *, remaining: int | None =
     rows = frame.sort(order, maintain_order=True) if order else frame
     rows = rows.with_columns(missing)
     titles = rows.group_by("event_id", maintain_order=True).agg(pl.col("title").drop_nulls().first())
-    if scheme.rounds is not None:
+    if remaining is None and scheme.rounds is not None:
         remaining = max(scheme.rounds - titles.height, 0)
     every = titles.height + (remaining or 0)
     players, teams = scored_entrants(rows, scheme) if rows.height else ([], [])

@@ -39,7 +39,7 @@ def calculate(pool: PoolAt, season: str | None, before: bool, top: int) -> Champ
     span, events = span_of(pool, season, before=before), pool.snapshot.events
     first, last = (None if key is None else events.position(key) for key in (span.begins, span.ends))
     scheme = read_scheme(pool.description.points_scheme)
-    remaining = races_ahead(pool) if span.ends is None else 0
+    remaining = 0 if span.ends is not None else None if scheme.rounds else races_ahead(pool)
     found = championship(counting_results(pool, slice(first, last)).frame, scheme, remaining=remaining)
     return replace(found, season=span.season or None, players=found.players[:top], teams=found.teams[:top])
 

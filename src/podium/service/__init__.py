@@ -1,4 +1,4 @@
-"""The HTTP service for a store. It needs the extra `service`."""
+"""The HTTP service for a store. It needs the `service` extra."""
 
 from typing import TYPE_CHECKING, Any
 

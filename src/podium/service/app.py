@@ -1,4 +1,4 @@
-"""The service for a store: its routes, error handlers and metrics, and the upkeep that runs once a minute."""
+"""The service for a store: its routes, error handlers, metrics, and the upkeep that runs once a minute."""
 
 import asyncio
 import json
@@ -100,7 +100,7 @@ class Upkeep:
                 await self._keep_facts()  # takes seconds, so a new service first answers requests
 
     async def _do(self, task: str, work: Callable[..., T], *sent: Any) -> T | None:
-        """Run a task. Errors are logged and counted instead of raised, and the next round repeats the task."""
+        """Run a task. Errors are logged and counted instead of being raised, and the next round repeats the task."""
         try:
             return await requests.run_in(self._threads.keeping, work, *sent)
         except PodiumError as error:
@@ -157,8 +157,8 @@ def create_app(
     """Return the app that serves a store.
 
     Args:
-        daily: True to calculate facts and hindsight every day, to send webhooks, and to do all other upkeep.
-        address: Scheme and host under which browsers reach the service, for links in messages and feeds.
+        daily: True to calculate facts and hindsight every day, send webhooks, and do all other upkeep.
+        address: Scheme and host at which browsers reach the service, for links in messages and feeds.
     """
 
     @asynccontextmanager
@@ -224,7 +224,7 @@ def create_app(
 
 @asynccontextmanager
 async def looking_after(app: FastAPI, *, private_webhooks: bool) -> AsyncIterator[None]:
-    """Run the upkeep for all processes that serve the store, as long as it is this process's turn."""
+    """Run the upkeep for all processes that serve the store, for as long as it is this process's turn."""
     store, threads, metrics = app.state.store, app.state.threads, app.state.metrics
     turn = UpkeepLock(store.engine)
     upkeep = Upkeep(store, threads, app.state.key_guard, metrics, turn, app.state.front_pages)
@@ -290,7 +290,7 @@ def complete_document(app: FastAPI) -> None:
 
 
 def marked(dependant: Dependant, name: str) -> Sequence[Any]:
-    """Return how a route's dependencies are marked: the key they need (`security`), or the `models` of the body."""
+    """Return the marks of a route's dependencies: the key that they need (`security`), or the `models` of the body."""
     for dependency in dependant.dependencies:
         found: Sequence[Any] = getattr(dependency.call, name, None) or marked(dependency, name)
         if found:

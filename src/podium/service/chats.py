@@ -1,4 +1,4 @@
-"""Format messages for each chat service, within its limits and so that markup in names has no effect."""
+"""Format messages for each chat service, within its limits, and so that markup in names has no effect."""
 
 import json
 import re
@@ -63,7 +63,7 @@ def escape_discord(text: str) -> str:
 def fit(text: str, most: int, change: Callable[[str], str] = str) -> str:
     """Return a changed text of at most `most` UTF-16 units.
 
-    A text that is too long is shortened before it is changed.
+    Text that is too long is shortened before it is changed.
     """
 
     def cut(keep: int) -> str:

@@ -26,7 +26,7 @@ SHARE_S = 1.0  # time between updates of a worker's figures
 
 
 class PartGauge:
-    """A figure for each pool, read together with the metrics. Each worker contributes a part of it."""
+    """A figure for each pool that is read together with the metrics. Each worker contributes a part of it."""
 
     def __init__(self, gauge: Gauge, read: Callable[[], Mapping[str, float]]) -> None:
         self.gauge, self.read = gauge, read
@@ -98,7 +98,7 @@ class Metrics:
 
     @asynccontextmanager
     async def sharing(self) -> AsyncIterator[None]:
-        """Share this worker's parts with other workers as long as the service runs."""
+        """Share this worker's parts with other workers for as long as the service runs."""
         if self.folder is None:
             yield
             return

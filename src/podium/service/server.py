@@ -1,7 +1,7 @@
-"""The server that runs the service, with one worker or several: its limits, its log, and how it ends.
+"""The server that runs the service with one or several workers: its limits, its log, and its shutdown.
 
-No client can block others, because the number of connections is limited, and so is the time for headers, bodies and
-idling.
+No client can block others, because there are limits on the number of connections and on the time for headers, bodies
+and idling.
 """
 
 import heapq
@@ -57,7 +57,7 @@ class Phase(Enum):
 class LimitedProtocol(HttpToolsProtocol):
     """HTTP/1.1 on one of up to `limit_concurrency` connections.
 
-    At the limit, a new connection replaces those that have waited longest for their clients. If all connections are
+    At the limit, a new connection replaces the ones that have waited longest for their clients. If all connections are
     being answered, the new one gets a 503 response. A connection checks its own timeouts, so it works with any ASGI
     server. When the server stops, the first connection to shut down calls `end_streams` of the app's lifespan.
     """
@@ -99,7 +99,7 @@ class LimitedProtocol(HttpToolsProtocol):
         self.look_after(phase.value)
 
     def look_after(self, seconds: float) -> None:
-        """Check after this time, but not earlier, whether the client is late. If the time is infinite, never check."""
+        """After this time, but not earlier, check whether the client is late. If the time is infinite, never check."""
         if self.next_look is not None:
             self.next_look.cancel()
         is_never = seconds == float("inf")
@@ -129,7 +129,7 @@ class LimitedProtocol(HttpToolsProtocol):
         self.transport.abort()
 
     def data_received(self, data: bytes) -> None:
-        """Accept data from the client, but reject headers that do not end."""
+        """Accept data from the client, but reject endless headers."""
         if self.phase is Phase.IDLE:
             self.enter(Phase.HEADERS)
         super().data_received(data)
@@ -152,7 +152,7 @@ class LimitedProtocol(HttpToolsProtocol):
         super().on_headers_complete()
 
     def on_message_complete(self) -> None:
-        """Leave the complete request to the service. If it has been answered already, wait for the client."""
+        """Hand the complete request to the service. If it has already been answered, wait for the client."""
         super().on_message_complete()
         self.enter(Phase.IDLE if self.cycle.response_complete else Phase.ANSWER)
 
@@ -226,7 +226,7 @@ LOGGER = logging.getLogger(__name__)
 
 
 def refuse_workers(url: str, count: int) -> None:
-    """Reject several workers for an SQLite database, because its file can have only one writer at a time."""
+    """Reject several workers for an SQLite database, because only one process at a time can write to its file."""
     if sa.make_url(full_url(url)).get_backend_name() == "sqlite":
         raise ParameterError(
             f"--workers {count} needs PostgreSQL, but the database is SQLite. SQLite allows only one writer at a time, "
@@ -248,7 +248,7 @@ def prepare_kernels(store: Store) -> None:
 
 
 class Worker(multiprocess.Process):
-    """A worker whose end is noticed even if its parent is waiting for its answer."""
+    """A worker whose end its parent notices even while it is waiting for the worker's answer."""
 
     def start(self) -> None:
         super().start()

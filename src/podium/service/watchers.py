@@ -29,7 +29,7 @@ LOGGER = logging.getLogger(__name__)
 
 
 class Announcements:
-    """Wakes everyone waiting for a pool's log to grow."""
+    """Wakes everyone who is waiting for a pool's log to grow."""
 
     def __init__(self, store: Store, threads: Threads, metrics: Metrics) -> None:
         self._store, self._threads, self._metrics = store, threads, metrics
@@ -60,7 +60,7 @@ class Announcements:
                 self._newest.pop(pool, None)
 
     def note_write(self, pool: str, waited_s: float, held_s: float) -> None:
-        """Record a write by this process, and wake everyone waiting for its pool.
+        """Record a write by this process, and wake everyone who is waiting for its pool.
 
         This can be called from any thread.
         """
@@ -217,7 +217,7 @@ class Listener:
         self._changed.set()
 
     async def wait(self, seconds: float) -> list[Block]:
-        """Return new entries as soon as there are any. If there are none after this time, return nothing."""
+        """Return new entries as soon as there are any, or an empty list if there are none after this time."""
         if not self._blocks and not self.ended:
             self._changed.clear()
             try:
@@ -279,7 +279,7 @@ class Watchers:
                 self._key_check = None
 
     async def wait_until_ready(self, pool: str, seconds: float) -> bool:
-        """Wait until the log of a pool is being watched. Return False if it is not within this time."""
+        """Wait until the log of a pool is being watched. Return False if that does not happen within this time."""
         try:
             async with asyncio.timeout(seconds):
                 return await self._watchers[pool].is_ready.wait()
@@ -291,7 +291,7 @@ class Watchers:
         self.is_closed = False
 
     def close(self) -> None:
-        """End every stream, and every one that starts from now on."""
+        """End every stream, and every stream that starts from now on."""
         self.is_closed = True
         for watcher in self._watchers.values():
             watcher.is_ready.set()
@@ -299,7 +299,7 @@ class Watchers:
             listener.end(STOPS)
 
     async def _watch(self, pool: str, watcher: Watcher) -> None:
-        """Query a pool's log whenever it has grown, for as long as anybody is listening."""
+        """Query a pool's log whenever it has grown, for as long as anyone is listening."""
         after: int | None = None
         with self._announcements.awaiting(pool) as grown:
             while watcher.listeners:

@@ -72,7 +72,7 @@ async def post(url: str, body: bytes, headers: dict[str, str], *, allow_private:
 
 
 async def exchange(parts: SplitResult, address: str, body: bytes, headers: dict[str, str]) -> Answer:
-    """Send a body to an address, even if the host name now has another one.
+    """Send a body to an address, even if the host name has a different address by now.
 
     The certificate must be for the host name.
     """
@@ -121,7 +121,7 @@ def permitted(addresses: list[str], *, allow_private: bool) -> str:
 
 
 def is_public(address: IPv4Address | IPv6Address) -> bool:
-    """Return True if an address can be reached by anybody, and does not stand for another address."""
+    """Return True if anyone can reach an address, and it does not stand for another address."""
     if isinstance(address, IPv6Address):
         fits = address in UNICAST and not (address.sixtofour or address.teredo)
     else:
@@ -178,7 +178,7 @@ class Webhooks:
     """Sends the changes of all pools to webhooks. After a restart, each webhook continues where it stopped.
 
     Each webhook has its own task, so that a slow receiver does not delay others. If several processes serve a database,
-    only the one whose turn it is sends to webhooks.
+    only the process whose turn it is sends to webhooks.
     """
 
     def __init__(
@@ -208,7 +208,7 @@ class Webhooks:
             await asyncio.sleep(CHECK_INTERVAL_S)
 
     async def _look(self) -> None:
-        """Start all deliveries that are due, and record which ones take long."""
+        """Start all deliveries that are due, and note the ones that take a long time."""
         if not await run_in(self._threads, self._turn.acquire):
             return
         under_way = {**self._under_way}  # copied first, because the query may miss later progress
@@ -241,7 +241,7 @@ class Webhooks:
             del self._under_way[webhook.id]
 
     async def deliver(self, webhook: Webhook) -> None:
-        """Deliver news to a webhook until there is no more, a delivery is rejected, or the time is up."""
+        """Deliver news to a webhook until there is no more news, a delivery is rejected, or the time is up."""
         start = progress = Progress(webhook.delivered_seq, webhook.leader, webhook.announced_until)
         steps = self._send_entries(webhook) if webhook.format == JSON else self._send_messages(webhook, start)
         try:
@@ -351,9 +351,9 @@ async def send_test(webhook: Webhook, pool_title: str, *, allow_private: bool) -
 
 
 async def send_signed(webhook: Webhook, name: str, entry: dict[str, Any], *, allow_private: bool) -> None:
-    """Send a signed log entry, in the same form as in streams, with its pool.
+    """Send a signed log entry, in the same form as in streams, together with its pool.
 
-    Receivers should ignore repeated names.
+    Receivers should ignore repeated message names.
     """
     body = json.dumps({"pool": webhook.pool} | entry, ensure_ascii=False).encode()
     message_id, timestamp_s = f"podium-{webhook.id}-{name}", int(time.time())

@@ -170,7 +170,7 @@ def webhook_item(webhook: store_keys.Webhook, newest: tuple[LogRecord, ...], bas
 
 
 def delivery_words(webhook: store_keys.Webhook, seq: int, following: int) -> str:
-    """Return the outcome of delivering a log entry. The next entry to be delivered is the one being tried."""
+    """Return the outcome of delivering a log entry as text. The next entry to be delivered is the one being tried."""
     if seq <= webhook.delivered_seq:
         return "taken"
     if seq == following and webhook.failing_since:
@@ -194,7 +194,7 @@ def webhooks_done(admission: Admission, sentence: str) -> Done:
 
 
 def webhook_in(admission: Admission, form: Form) -> store_keys.Webhook:
-    """Return the webhook that the request's address names."""
+    """Return the webhook named in the request's address."""
     return store_keys.find_webhook(admission.store.engine, admission.pool, int(form.text("number")))
 
 

@@ -1,4 +1,4 @@
-"""Preview every change with a dry run, and then make it."""
+"""Preview every change with a dry run before making it."""
 
 import logging
 import re
@@ -62,7 +62,7 @@ async def look_at(
     """Return the preview of an intent, or its error: either on a separate page, or on a form's page through `refused`.
 
     Args:
-        number: Number of the intent, if it is already stored.
+        number: Number of the intent, if it has already been stored.
     """
     store, request = admission.store, admission.request
 
@@ -184,7 +184,7 @@ async def apply(admission: Sender) -> Response:
 
 
 def names_to_give(admission: Admission, intent: Intent) -> Mapping[str, str]:
-    """Return the names that came with players' IDs. Only an admin's key may rename known players."""
+    """Return the names that came with players' IDs. Known players can be renamed only with an admin's key."""
     names: Mapping[str, str] = intent.details.get("names", {})
     if not names or admission.may(ADMIN):
         return names
@@ -214,7 +214,7 @@ def count(admission: Admission, answer: Any) -> None:
 
 
 async def refusal(admission: Admission, error: PodiumError, heading: str, intent: Intent | None = None) -> Response:
-    """Return a page that explains why nothing was stored, and asks the questions that only the sender can answer."""
+    """Return a page that explains why nothing was stored and asks the questions that only the sender can answer."""
     may_amend = admission.may(ADMIN) and admission.key.backdating_limit_s is None
     posed = error if isinstance(error, SheetError) else None
     every = posed.answers.items() if posed else ()

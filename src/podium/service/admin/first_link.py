@@ -1,4 +1,4 @@
-"""The link that creates the first admin. It works once, for 15 minutes, and only on this machine or over TLS."""
+"""The link that creates the first admin. It works only once, within 15 minutes, and on this machine or over TLS."""
 
 import secrets
 from datetime import datetime
@@ -35,7 +35,7 @@ def serializer(engine: sa.Engine) -> URLSafeTimedSerializer:
 
 
 def is_loopback(host: str) -> bool:
-    """Return True if a host name stands for this machine, as seen from the machine itself."""
+    """Return True if a host name, used on this machine, stands for this machine."""
     try:
         return host == "localhost" or ip_address(host.strip("[]")).is_loopback
     except ValueError:
@@ -54,7 +54,7 @@ def is_private(request: Request) -> bool:
 def is_from_bare_proxy(request: Request) -> bool:
     """Return True for signs of a proxy that adds no headers, such as a bare `proxy_pass` in nginx.
 
-    It uses HTTP/1.0, which browsers do not. Browsers send Sec-Fetch-Site over https and to their own machine, but
+    Such proxies use HTTP/1.0, unlike browsers. Browsers send Sec-Fetch-Site over https and to their own machine, but
     not to another site over http.
     """
     is_browser = request.headers.get("user-agent", "").startswith("Mozilla/")
@@ -62,7 +62,7 @@ def is_from_bare_proxy(request: Request) -> bool:
 
 
 def take(engine: sa.Engine, link: str) -> str | None:
-    """Create the key that a link stands for. Return None if the link no longer works."""
+    """Create the key for which a link stands. Return None if the link no longer works."""
     try:
         _, made_at = serializer(engine).loads(link, max_age=VALID_S, return_timestamp=True)
     except BadData:

@@ -1,4 +1,4 @@
-"""Pages with lists and forms: their fields, their content after an error, and the page that follows an action."""
+"""Pages with lists and forms: their fields, their content after an error, and the pages that follow an action."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -94,9 +94,9 @@ Builder = TypeVar("Builder", bound=Build)
 
 
 def shows(router: PageRouter, path: str, admission_of: Any = Admin) -> Callable[[Builder], Builder]:
-    """Add a page for users whom the dependency `admission_of` admits.
+    """Add a page for users whom the `admission_of` dependency admits.
 
-    It receives the query of the address as a form.
+    The page receives the query of the address as a form.
     """
 
     def add(build: Builder) -> Builder:

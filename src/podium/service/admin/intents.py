@@ -1,4 +1,4 @@
-"""Changes that an admin previews before they are stored. Between the two forms, they are kept in the database."""
+"""Changes that an admin previews before they are stored. Between the two forms, the database keeps them."""
 
 import io
 import json
@@ -219,7 +219,7 @@ class Intent:
         return self.kind.done.format_map(self.words())
 
     def words(self) -> dict[str, Any]:
-        """Return the names that sentences about the change contain."""
+        """Return the names that appear in sentences about the change."""
         words = {**self.details}
         if ROWS in words:
             words["events"] = counted(words[ROWS]["event_id"].n_unique(), "event")
@@ -254,7 +254,7 @@ class Intent:
 
 
 def kept_intent(admission: Admission, number: str) -> Intent:
-    """Return the change that a form of this session and pool refers to."""
+    """Return the change to which a form of this session and pool refers."""
     name, content = waiting_file(admission.store.engine, admission.owner(CHANGE), number)
     others, _, rows = content.partition(LINE_END)
     return Intent(name, json.loads(others) | ({ROWS: pl.read_parquet(rows)} if rows else {}))
@@ -287,7 +287,7 @@ def rows_of(details: EventDetails) -> list[dict[str, Any]]:
 
 
 def refuse_beyond_key(admission: Admission, intent: Intent) -> None:
-    """Reject changes that need a role the session's key lacks, and events before the key's backdating limit."""
+    """Reject changes that need a role that the session's key lacks, and events before the key's backdating limit."""
     request, store, pool, details = admission.request, admission.store, admission.pool, intent.details
     if not admission.may(intent.kind.role):
         raise AccessError(403, lacking(intent.kind.role, pool))

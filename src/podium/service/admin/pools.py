@@ -102,7 +102,7 @@ def create(admission: Admission, form: Form) -> Done:
 
 @shows(router, POOL_ADDRESS, SignedIn)
 def overview(admission: Admission, _form: Form) -> FormsPage:
-    """Return a page that shows what the session's key may do in a pool."""
+    """Return a page that shows what the session's key allows in a pool."""
     pool = admission.store.pool(admission.pool)
     header, may_administer = pool_header(pool), admission.may("admin")
     ways = [
@@ -196,7 +196,7 @@ def settings_page(admission: Admission, _form: Form) -> FormsPage:
 
 @acts(router, POOL_ADDRESS + "/settings", settings_page)
 def describe(admission: Admission, form: Form) -> Done:
-    """Change the description of a pool, and whether everybody may read it."""
+    """Change the description of a pool, or whether everybody can read it."""
     now = admission.store.describe_pool(admission.pool, actor=admission.key.name, **description_in(form))
     readers = "everybody may" if now.public else "only users with a key can"
     sentence = f"Stored. It is called {now.title or admission.pool}, and {readers} read it."
@@ -258,7 +258,7 @@ async def export(admission: Admin) -> Response:
 def system_page(admission: Admission, form: Form) -> FormsPage:
     """Return the page for a system's parameters.
 
-    They are the pool's own if the system is the pool's, or if none is named.
+    The parameters are the pool's own if the system is the pool's, or if no system is named.
     """
     pool, name = admission.store.pool(admission.pool), form.text("system")
     chosen = pool.system if name in ("", pool.system.name) else find(name)()

@@ -86,12 +86,12 @@ def read_file(
     """Read the results in a file.
 
     Args:
-        title: Title for events that have none.
-        start: Date for events that have none. With `every`, it is the date of the first event, and `every` is the time
+        title: Title for events without one.
+        start: Date for events without one. With `every`, it is the date of the first event, and `every` is the time
             between consecutive events.
         today: The date that the form offers as `start`.
         asks_order: True to ask whether events without dates should be dated or numbered.
-        kept: The map that the pool keeps for this file. It is used if it still fits and no answers are given.
+        kept: The map that the pool has stored for this file. It is used if it still fits and no answers are given.
         answers: Answers to open questions. If None, a table with open questions is rejected.
     """
     if form not in formats():
@@ -166,7 +166,7 @@ def with_dates(
 def read_table(
     path: str, kept: str, answers: Collection[str] | None, *, strict: bool
 ) -> tuple[podium.Results, str] | Interview:
-    """Return the results in a table with notes and their map, or the questions that are open."""
+    """Return the results in a table with notes and their map, or the open questions."""
     document = tomllib.loads(kept) if kept and not answers else {}
     if document and "join" not in document:  # a join would read other files
         with suppress(PodiumError):
@@ -199,7 +199,7 @@ def read_table(
 
 
 def by_map(path: str, options: Options) -> podium.Results:
-    """Return the results in a table that is read with a map, with notes."""
+    """Return the results in a table that is read with a map, and notes about them."""
     imported = read_format(TABLES, [path], options)
     notes = (*imported.notes, *left_out(imported.dropped))
     return replace(podium.read_results(imported.table), notes=notes, made=imported.made)
@@ -237,7 +237,7 @@ def of_sender(text: str, path: Path, name: str) -> str:
 def safe_name(name: str) -> str:
     """Return a file's name without characters that could change its folder.
 
-    The ending stays, because it shows the format.
+    The ending is kept, because it shows the format.
     """
     letters = "".join(
         character if character.isalnum() or character in SAFE_MARKS else "_" for character in Path(name).name
@@ -251,7 +251,10 @@ def sheet_name(name: str) -> str:
 
 
 def of_pool(frame: pl.DataFrame, pool: str) -> tuple[pl.DataFrame, tuple[str, ...]]:
-    """Return a table's rows for a pool, and a note about other rows. A table without pools is returned unchanged."""
+    """Return a table's rows for a pool, and a note about all other rows.
+
+    A table without pools is returned unchanged.
+    """
     if (frame["pool"] == DEFAULTS["pool"]).all():
         return frame, ()
     own = frame.filter(pl.col("pool") == pool)

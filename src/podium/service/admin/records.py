@@ -82,7 +82,7 @@ async def blank_reason(request: Request, admission: Admin, seq: int) -> Response
 
 @shows(router, POOL_ADDRESS + "/players")
 def players_page(admission: Admission, form: Form) -> FormsPage:
-    """Return the forms for changing players. A link may name the player to be renamed."""
+    """Return the forms for changing players. A link can name the player to be renamed."""
     pool, player = admission.header, "" if "token" in form.fields else form.text("player")
     base, word = address("admin", pool.name), pool.word
 

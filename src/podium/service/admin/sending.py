@@ -89,7 +89,7 @@ class EventTable:
 
     @property
     def rows(self) -> tuple[Mapping[str, str], ...]:
-        """The event's lines, followed by empty ones."""
+        """The event's lines, followed by empty lines."""
         return (*self.lines, *({},) * EMPTY_LINES)
 
     def csv(self) -> str:
@@ -234,12 +234,12 @@ async def show_sent(admission: Admission, form: Form, file: WaitingFile, number:
 
 
 def kept_map(store: Store, pool: str, name: str) -> str:
-    """Return the map that a pool keeps for a file, or an empty string."""
+    """Return the map that a pool has stored for a file, or an empty string."""
     return next((sheet.map for sheet in store.sheets(pool) if name and sheet.name == sheet_name(name)), "")
 
 
 async def read_apart(admission: Admission, *sent: Any, **options: Any) -> Upload | Interview:
-    """Read an upload in the reading process, when its turn comes and as long as its sender waits."""
+    """Read an upload in the reading process when its turn comes, for as long as its sender waits."""
     left = threading.Event()
     uploads: UploadProcess = admission.request.app.state.uploads
     turn = uploads.turns.take(admission.pool, admission.key.id)

@@ -1,6 +1,6 @@
 """The page on which a result is entered by tapping names in finishing order.
 
-The form has a line for each name, with a place: a number, a status, or nothing for players who did not take part. A
+The form has a line for each name, with the place: a number, a status, or nothing for players who did not take part. A
 script lets people tap the names instead of choosing numbers.
 """
 
@@ -45,7 +45,7 @@ router = PageRouter(include_in_schema=False)
 
 @dataclass(frozen=True, slots=True)
 class ResultLine:
-    """A name, and how the player finished."""
+    """A name, and the player's place or status."""
 
     name: str
     place: str = ""
@@ -257,7 +257,7 @@ def planned_race(admission: Admission, result: ResultForm) -> Fixture | None:
 
 
 def can_be_tapped(rows: list[dict[str, Any]]) -> bool:
-    """Return True if an event has only places, so that the page can enter them."""
+    """Return True if an event has only places, so that they can be entered on the page."""
     return all(
         row.keys() <= TAPPED and (float(row.get("position") or 0.5).is_integer() or row.get("status") in STATUSES)
         for row in rows
@@ -343,7 +343,7 @@ def new_names(admission: Admission, result: ResultForm) -> list[str]:
 def save(admission: Admission, result: ResultForm) -> Response:
     """Store a result and redirect to its page, or ask about a new name that resembles a known one.
 
-    If a form is sent twice, both have the same ID and content, so the result counts only once.
+    If a form is sent twice, both copies have the same ID and content, so the result counts only once.
     """
     store = admission.store
     try:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def stored(content: bytes, name: str) -> Iterator[Path]:
-    """Yield a file in a temporary folder, which is deleted after the file has been read."""
+    """Yield a file in a temporary folder. The folder is deleted after the file has been read."""
     with temporary_folder() as folder:
         path = folder / safe_name(name)
         path.write_bytes(content)
@@ -78,7 +78,7 @@ class Reader:
         self.answers.put(None)
 
     def ask(self, *sent: Any) -> None:
-        """Send the arguments for reading a file. If the process has ended, its end serves as the answer."""
+        """Send the arguments for reading a file. If the process has ended, that counts as the answer."""
         sending = cast("IO[bytes]", self.process.stdin)
         with suppress(OSError):
             pickle.dump(sent, sending)
@@ -92,7 +92,7 @@ class Reader:
 
 
 class Turns:
-    """Decides whose file is read next: pools take turns, and each key can have only one file."""
+    """Decides whose file is read next. Pools take turns, and each key can have only one waiting file."""
 
     def __init__(self) -> None:
         self._waiting: dict[str, deque[asyncio.Future[None]]] = {}  # by pool, with the next pool first
@@ -136,7 +136,7 @@ class Turns:
             self._pass_on()
 
     def _pass_on(self) -> None:
-        """Give the turn to the next waiting pool, and put the pool's other files behind those of all other pools."""
+        """Give the turn to the next waiting pool, and put this pool's other files behind those of all other pools."""
         while self._waiting:
             pool, queue = next(iter(self._waiting.items()))
             del self._waiting[pool]
@@ -159,7 +159,7 @@ class UploadProcess:
         self._idle: threading.Timer | None = None
 
     def read(self, left: threading.Event, content: bytes, name: str, *sent: Any, **options: Any) -> Upload | Interview:
-        """Read results in the same way as `read_file`, but within limits."""
+        """Read results as `read_file` does, but within limits."""
         from podium.service.http.requests import unwrap  # noqa: PLC0415  (large, and not needed in the process)
 
         with self._lock, stored(content, name) as path, self._busy() as reader:
@@ -176,7 +176,7 @@ class UploadProcess:
 
     @contextmanager
     def _busy(self) -> Iterator[Reader]:
-        """Yield the process, and keep it from being ended as idle."""
+        """Yield the process, and prevent it from being ended as idle."""
         if self._idle is not None:
             self._idle.cancel()
         # the process was killed while it was idle
@@ -238,7 +238,7 @@ class Memory(NamedTuple):
 
 
 def memory_of(process: int | str) -> Memory:
-    """Return the memory that a process uses, or zero if the operating system does not say."""
+    """Return the memory that a process uses, or 0 if the operating system does not report it."""
     try:
         sizes = Path(f"/proc/{process}/statm").read_text(encoding="ascii").split()
         addressed, resident, shared = (int(pages) * os.sysconf("SC_PAGE_SIZE") for pages in sizes[:3])

@@ -159,7 +159,7 @@ class BusyError(PodiumError):
 
 
 class UnexpectedError(PodiumError):
-    """The service failed for a reason that its log contains, and that the sender cannot fix."""
+    """The service failed for a reason that is in its log, and that the sender cannot fix."""
 
 
 STATUS_BY_ERROR: tuple[tuple[type[PodiumError], int], ...] = (
@@ -199,7 +199,7 @@ class ProblemResponse(JSONResponse):
 
 
 def problem(status: int, detail: str, field: str | None = None, retry_after_s: int | None = None) -> ProblemResponse:
-    """Return an error response. Its title is the phrase for its status, as for `about:blank`."""
+    """Return an error response. Its title is the phrase for its status, as with `about:blank`."""
     title, request_id = HTTPStatus(status).phrase, current_request_id.get()
     content = Problem(title=title, status=status, detail=detail, field=field, request_id=request_id)
     headers = {"WWW-Authenticate": "Bearer"} if status == 401 else {}  # noqa: PLR2004
@@ -232,7 +232,7 @@ async def podium_error(request: Request, error: PodiumError) -> ProblemResponse:
 
 
 async def sender_left(_request: Request, _error: ClientDisconnect) -> ProblemResponse:
-    """Answer a request whose sender has left. This is not a failure of the service."""
+    """Answer a request whose sender has left. That is not a failure of the service."""
     return problem(400, "The request ended before its body was complete. Send it again.")
 
 

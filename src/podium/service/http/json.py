@@ -63,7 +63,7 @@ def loads(body: bytes) -> Any:
 
 
 def parse_quickly(body: bytes, text: str) -> Any:
-    """Return the value of a JSON document in half the time that `parse` takes. If this fails, `parse` must decide."""
+    """Return the value of a JSON document in half the time of `parse`. If this fails, `parse` must decide."""
     try:
         return from_json(body, allow_inf_nan=False, cache_strings="all")
     except ValueError:
@@ -146,7 +146,7 @@ def check_text(text: str, field: str) -> None:
 
 
 def may_have_noncharacter(text: bytes) -> bool:
-    """Return True if UTF-8 text contains two bytes that every noncharacter has.
+    """Return True if UTF-8 text contains two bytes that are in every noncharacter.
 
     This is far faster than an exact search.
     """
@@ -190,7 +190,7 @@ ENCODED_SLASH = "\x1f"  # replaces a slash in a name while it passes the router
 
 
 class PathMiddleware:
-    """Middleware that tells slashes in names from those that separate names, and rejects invalid addresses."""
+    """Middleware that distinguishes slashes in names from slashes between names, and rejects invalid addresses."""
 
     def __init__(self, app: Any, refusal: Any) -> None:
         self.app, self.refusal = app, refusal

@@ -43,7 +43,7 @@ class OwnBudgets:
     async def take(self, owner: str, per_second: float, burst: float) -> int:
         """Take a request from an owner's budget.
 
-        Return 0, or the number of seconds until the next request is allowed.
+        Return 0, or else the number of seconds until the next request is allowed.
         """
         now = time.monotonic()
         counted_at, left = self._left.pop(owner, (now, burst))
@@ -98,7 +98,7 @@ class SharedBudgets:
         return share
 
     async def _draw(self, share: Share, owner: str, per_second: float, burst: float) -> None:
-        """Draw requests for the next quarter of a second, or record that the budget is empty."""
+        """Draw requests for the next quarter of a second, or note that the budget is empty."""
         most = max(1, int(DRAWN_S * per_second))
         engine = self._store.engine
         share.left, left = await run_in(self._threads.keys, draw, engine, owner, per_second, burst, most)
@@ -117,7 +117,7 @@ IPV6_SITE_BITS = 64  # prefix length of one customer's network
 
 
 class KeyGuard:
-    """Looks up keys, and counts the requests of keys and the rejected requests from addresses."""
+    """Looks up keys, and counts the requests of each key and the rejected requests from each address."""
 
     def __init__(self, store: Store, threads: Threads) -> None:
         self._store, self._threads = store, threads
@@ -260,12 +260,12 @@ def find_visible_key(store: Store, own: ApiKey, pool: str, number: int) -> ApiKe
 
 
 def pool_in_path(request: Request) -> str | None:
-    """Return the pool that a request's address names, or None."""
+    """Return the pool named in a request's address, or None."""
     return decode_name(request.path_params["pool"]) if "pool" in request.path_params else None
 
 
 def lacking(role: str, pool: str | None) -> str:
-    """Return a sentence saying that a key lacks a role in a pool. None stands for all pools."""
+    """Return a sentence that says that a key lacks a role in a pool. None stands for all pools."""
     pools = f"pool {pool}" if pool else "all pools"
     return f"this requires a key with the {role} role for {pools}"
 

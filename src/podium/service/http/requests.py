@@ -33,7 +33,9 @@ T = TypeVar("T")
 
 
 class Threads:
-    """The number of threads for each kind of work. Writers may wait long for the database without blocking others.
+    """The number of threads for each kind of work.
+
+    Writers may wait a long time for the database without blocking others.
 
     Reads use the framework's threads, only a few of which run at a time.
     """
@@ -51,9 +53,10 @@ class Threads:
 
 
 async def run_in(threads: CapacityLimiter, function: Callable[P, T], *sent: P.args, **options: P.kwargs) -> T:
-    """Run a function in one of these threads. Return its result, or raise its error.
+    """Run a function in one of these threads.
 
-    If the thread itself raised the error, it would keep the error and the request until garbage collection.
+    Return its result, or raise its error. If the thread itself raised the error, it would hold the error and the
+    request until garbage collection.
     """
 
     def capture() -> tuple[T | None, Exception | None]:
@@ -68,7 +71,7 @@ async def run_in(threads: CapacityLimiter, function: Callable[P, T], *sent: P.ar
 def unwrap(answer: T, error: Exception | None) -> T:
     """Return an answer, or raise an error if there is one.
 
-    Afterwards, this frame and the error do not keep each other alive.
+    After that, this frame and the error do not keep each other alive.
     """
     try:
         if error is not None:
@@ -158,7 +161,7 @@ def read_one_moment(route: Callable[..., Any]) -> Callable[..., Any]:
 async def version_to_await(request: Request, since: Since = 0) -> float:
     """Return the minimum version for a response.
 
-    For a browser that has just written something, it is the newest version.
+    For a browser that has just written something, this is the newest version.
     """
     return NEWEST if WROTE in request.cookies else since
 
@@ -214,7 +217,7 @@ CHUNK_BYTES = 64 * 1024
 
 
 class OpenFile(StreamingResponse):
-    """An open file, which is closed when it has been sent or when its reader leaves."""
+    """An open file. It is closed when it has been sent, or when its reader leaves."""
 
     def __init__(self, file: IO[bytes], media_type: str, headers: Mapping[str, str]) -> None:
         super().__init__(iter(partial(file.read, CHUNK_BYTES), b""), media_type=media_type, headers=headers)
@@ -231,7 +234,7 @@ COMPRESSED_TYPES = ("application/vnd.apache.parquet",)  # in addition to those o
 
 
 class CompressionMiddleware:
-    """Middleware that compresses responses above a kilobyte, but never a stream of events."""
+    """Middleware that compresses responses larger than a kilobyte, but never a stream of events."""
 
     def __init__(self, app: Any, session_cookie: str) -> None:
         self.app, self.session_cookie = app, session_cookie
@@ -301,7 +304,7 @@ LOOK_S = 0.05  # time between two checks; readers that are present at both are s
 
 
 async def share_threads() -> None:
-    """Let only a few of the framework's threads run at a time. Slow ones do not block others.
+    """Let only a few of the framework's threads run at a time. Slow threads do not block others.
 
     This task runs until it is cancelled, and then restores the number of threads.
     """

@@ -78,7 +78,7 @@ async def read_form(request: Request, max_bytes: int = MAX_FORM_BYTES) -> Form:
 
 
 async def whole(body: bytes) -> AsyncGenerator[bytes, None]:
-    """Yield a body in one piece, because a parser that is interrupted inside a file would not close the file."""
+    """Yield a body in one piece, because a parser that is interrupted within a file would not close it."""
     yield body
 
 
@@ -142,7 +142,7 @@ def set_cookie(request: Request, response: Response, value: str) -> None:
 
 
 def send_cookie(request: Request, response: Response, name: str, value: str, seconds: int, path: str) -> None:
-    """Store a value in a browser for all pages below a path, hidden from scripts. With 0 seconds, it is deleted."""
+    """Store a value in a browser for all pages below a path, hidden from scripts. With 0 seconds, delete it."""
     is_secure = request.url.scheme == "https"
     response.set_cookie(name, value, seconds, path=path, secure=is_secure, httponly=True, samesite="lax")
 
@@ -167,14 +167,14 @@ def refuse_forged(request: Request, session: Session, token: str) -> None:
 
 
 def own_path(text: str) -> str:
-    """Return the path on this site to continue to. If the text is not such a path, return the first page."""
+    """Return the path on this site at which to continue. If the text is not such a path, return the first page."""
     is_own = text.startswith("/") and not text.startswith("//") and "\\" not in text and text.isprintable()
     return text if is_own and text.isascii() else "/"
 
 
 @dataclass(frozen=True, slots=True)
 class Visitor:
-    """The sender of a request: either the owner of a key, or anybody."""
+    """The sender of a request: either the owner of a key, or somebody without one."""
 
     key: ApiKey | None = None
     session: Session | None = None  # if the key belongs to a signed-in user
@@ -220,7 +220,7 @@ async def public_pools(request: Request) -> frozenset[str]:
 async def check_reader(request: Request) -> Visitor:
     """Admit visitors who may read the pool in the address. Routes without a pool require a key for all pools.
 
-    Public data is open to everybody, including scripts of other sites.
+    Public data is open to everybody, including scripts on other sites.
     """
     guard: KeyGuard = request.app.state.key_guard
     pool = pool_in_path(request)

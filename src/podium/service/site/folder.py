@@ -106,7 +106,7 @@ class ResultsSource:
 
 
 def keep_received(store: Store, known: Received) -> Received:
-    """Set the time of receipt of events to when their file was first read, so that their pages stay unchanged."""
+    """Set the events' time of receipt to when their file was first read, so that their pages stay the same."""
     now = datetime.now(UTC).isoformat(timespec="microseconds")
     received = {}
     with write_transaction(store.engine) as connection:
@@ -266,7 +266,7 @@ def one_file(view: Store, pools: Sequence[str], title: str) -> str:
 
 
 def section(text: str, anchor: str, anchors: dict[str, str]) -> Markup:
-    """Return a page as a section of the file. The page's anchor is prefixed to its IDs, so that they are unique."""
+    """Return a page as a section of the file. The page's anchor precedes its IDs, so that they are unique."""
 
     def find_target(path: str, part: str) -> str | None:
         there = anchors.get(path)

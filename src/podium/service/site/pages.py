@@ -66,7 +66,7 @@ class Extent:
 
 
 def public_files(view: Store, pools: Sequence[str], extent: Extent) -> dict[str, str]:
-    """Return the file for each public page, by the page's address. Lists come before the pages that they link to."""
+    """Return the file for each public page, by the page's address. Lists come before the pages to which they link."""
     files = {"/": "index.html", "/find": "find.html"}
     for pool in pools:
         folder = file_stem(pool)
@@ -202,7 +202,7 @@ def link_pages(text: str, find_target: Callable[[str, str], str | None]) -> str:
 def link_files(text: str, file: str, files: dict[str, str], static: str) -> str:
     """Return a page as the file with this name.
 
-    Its links lead to other files, and to copies of the files in `static`.
+    The links on the page lead to other files, and to copies of the files in `static`.
     """
     top = "../" * file.count("/")
 

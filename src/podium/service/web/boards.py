@@ -1,4 +1,4 @@
-"""Pages with lists: the leaderboard, the events, and players found by name. It also has the spans of activity."""
+"""Pages with lists (the leaderboard, the events, and players found by name), and the spans of activity."""
 
 import sys
 import time

@@ -1,4 +1,4 @@
-"""The chances of players: of two players against each other, and of a whole field."""
+"""Chances of winning: of two players against each other, and of a whole field."""
 
 from collections.abc import Sequence
 from decimal import Decimal
@@ -87,7 +87,7 @@ def pair_sentence(pair: dict[str, Any] | None) -> str:
 
 
 def pair_of(store: Store, header: PoolHeader, found: Rivalry) -> dict[str, Any]:
-    """Return the data on two players and their expected results, for the template."""
+    """Return the data about two players and their expected results, for the template."""
     first, second = found.players
     of_first = min(99, max(1, round(100.0 * first.expected)))
     favourite, outsider = (first, second) if of_first >= EVEN_PERCENT else (second, first)
@@ -125,7 +125,7 @@ def lead_then(header: PoolHeader, found: Rivalry, side: float) -> Decimal:
 
 
 def ranked_cards(store: Store, pool_name: str, names: Sequence[str]) -> tuple[list[PlayerCard], str]:
-    """Return the cards of both players, and the group in which they are ranked: the board's, if it lists both."""
+    """Return the cards of both players, and the group in which they are ranked: the board's group, if it lists both."""
     pool = store.pool(pool_name)
     found = [ranked_card(store, pool, name) for name in names]
     spans = {span for _, span in found}
@@ -286,7 +286,7 @@ def query_with(name: str, other: str, entrants: Sequence[str], sides: Sequence[s
 
 
 def chance_words(per_cent: Decimal, chance: float) -> str:
-    """Return a rounded chance as text, which is never 0 or 100 unless the result is certain."""
+    """Return a rounded chance as text. It is never 0 or 100 unless the result is certain."""
     if per_cent < 1 and chance > 0.0:
         return "<1 %"
     return ">99 %" if per_cent > SHARP and chance < 1.0 else f"{per_cent} %"

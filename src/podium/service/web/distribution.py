@@ -73,7 +73,7 @@ def bar_width(counts: Sequence[RatingCount]) -> int:
 
 
 def rating_ranges(counts: Sequence[RatingCount], width: int, own: float | None) -> tuple[RatingRange, ...]:
-    """Return the bars of the chart, lowest first. Empty bars in between are included."""
+    """Return the bars of the chart, lowest first, including empty bars in between."""
     if not counts:
         return ()
     first, last = counts[0].rating // width, counts[-1].rating // width
@@ -89,7 +89,7 @@ def rating_ranges(counts: Sequence[RatingCount], width: int, own: float | None) 
 
 
 def rating_at(counts: Sequence[RatingCount], share: float) -> int:
-    """Return the whole rating below which at most this share of the players lies, or 0 if there are no players."""
+    """Return the whole rating below which at most this share of the players is, or 0 if there are no players."""
     reached = [*accumulate(count.players for count in counts)]
     return counts[bisect_left(reached, math.ceil(share * reached[-1]))].rating if counts else 0
 
@@ -111,7 +111,7 @@ def equipment(visit: VisiblePool) -> Response:
 
 @router.pool_page("/best")
 def best_ever(visit: VisiblePool) -> Response:
-    """Show the players with the highest peaks in hindsight, as last calculated."""
+    """Show the players with the highest peaks in hindsight, as of the last calculation."""
     header, board, why_none = visit.header, None, ""
     try:
         board = visit.store.best_ever(visit.pool)

@@ -42,7 +42,7 @@ def reason_of(story: EventStory) -> str:
 
 
 def result_of(story: EventStory) -> ResultTable:
-    """Return the result of an event: the standings that explain its change, or the result as it was sent."""
+    """Return the result of an event: the standings that explain the change, or the result as it was sent."""
     details, explanation, digits = story.details, story.explanation, story.pool.system.digits
     before = {change.player: change.rating_before for change in details.changes}
     changes = {change.player: shown_change(change.rating_before, change.rating, digits) for change in details.changes}
@@ -109,7 +109,7 @@ def reliability_words(pool: PoolHeader, example: ReliabilityBin) -> str:
 
 
 def handed_words(pool: PoolHeader, story: EventStory, explanation: Explanation) -> Markup:
-    """Explain why another player's rating moved further in the other direction, if their deviations are the cause."""
+    """Explain why another player's rating moved further the other way, if their deviations are the cause."""
     system = story.pool.system
     against = [change for change in story.details.changes if change.delta * explanation.delta < 0.0]
     furthest = max(against, key=lambda change: abs(change.delta), default=None)
@@ -198,7 +198,7 @@ def event_response(visit: Visit, event_id: str, player: str | None, first: int |
 
 
 def expected_words(story: EventStory) -> str:
-    """Return the expected and the actual change for the player's place, or an empty string if the place has no line."""
+    """Return the expected and actual change for the player's place, or an empty string if the place has no line."""
     explanation, stakes = story.explanation, story.stakes_before
     if stakes is None or explanation is None or (line := expected_line(stakes, explanation)) is None:
         return ""
@@ -226,7 +226,7 @@ def expected_line(stakes: Stakes, explanation: Explanation) -> Any:
 
 
 def why_words(explanation: Explanation, more: Decimal) -> str:
-    """Return who finished unexpectedly, if the change differs from the expected one.
+    """Return the players who finished unexpectedly, as text, if the change differs from the expected one.
 
     Otherwise, return an empty string.
     """

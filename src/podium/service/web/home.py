@@ -38,7 +38,7 @@ NEWEST_EVENTS: Final = 8
 
 @dataclass(frozen=True, slots=True)
 class Headline:
-    """The summary of a pool on the first page, which is calculated from the pool's log."""
+    """The summary of a pool on the first page. It is calculated from the pool's log."""
 
     players: int
     events: int
@@ -91,7 +91,7 @@ def least_expected(store: Store, name: str) -> tuple[Surprise | None, WhyView | 
 
 
 def ahead_of(headline: Headline) -> tuple[Fixture, ...]:
-    """Return those planned races that have not started yet."""
+    """Return the planned races that have not started yet."""
     passed = instant(now() - WAITS_US)
     return tuple(race for race in headline.planned if race.starts_at >= passed)
 
@@ -164,7 +164,10 @@ class FrontText:
 
 
 class FrontPages:
-    """The first page for each set of visible pools. Only one is written at a time, while the old page is still sent."""
+    """The first page for each set of visible pools.
+
+    Only one page is written at a time, while the old one is still sent.
+    """
 
     def __init__(self, store: Store) -> None:
         self._store = store

@@ -54,13 +54,13 @@ def news_after(pool: PoolReader, after: int, leader: int | None, announced_until
 
     Args:
         after: Number of the newest log entry that the chat knows.
-        leader: Number of the player who led when the newest message was sent, or None if there was none.
-        announced_until: Time in microseconds since 1970. Races that start before it have been announced in the chat. If
-            a race is later planned for such a time, it is announced at once.
+        leader: Number of the player who was leading when the newest message was sent, or None if nobody was.
+        announced_until: Time in microseconds since 1970. Races that start before it have been announced in the chat. A
+            race that is planned later for such a time is announced at once.
         most: Maximum number of log entries to read.
 
     Returns:
-        The messages, oldest first. Entries that do not interest players have no message.
+        The messages, oldest first. Entries that are not of interest to players have no message.
     """
     found = entries_after(pool, after, most)
     if not found:
@@ -157,7 +157,7 @@ def describe_result(pool: PoolReader, header: PoolHeader, row: Any) -> Message:
 
 
 def summarise_results(pool: PoolReader, header: PoolHeader, rows: Sequence[Any]) -> Message:
-    """Describe several results that arrived together, by naming the players whose ratings changed most."""
+    """Describe several results that arrived together. Name the players whose ratings changed most."""
     newest: dict[str, Change] = {}
     moved: dict[str, float] = {}
     for event in sorted((find_event(pool, row.subject) for row in rows), key=lambda event: event.position):
@@ -186,7 +186,7 @@ def describe_correction(pool: PoolReader, header: PoolHeader, row: Any) -> Messa
 
 
 def champion(pool: PoolReader, header: PoolHeader, name: str) -> tuple[str, ...]:
-    """Return a line about the player who led before a season began, if there was one."""
+    """Return a line about the player who was leading before a season began, if there was one."""
     events = pool.snapshot.events
     begins = next(events.key(uid) for uid, season in events.seasons.items() if season.name == name)
     board = Board(pool, ESTABLISHED, pool.snapshot.standings_at(events.position(begins)))
@@ -197,7 +197,7 @@ def champion(pool: PoolReader, header: PoolHeader, name: str) -> tuple[str, ...]
 
 
 def upcoming(pool: PoolReader, since: datetime, until: datetime) -> tuple[tuple[datetime, Message], ...]:
-    """Return the start and the message of each race that starts within a time span, earliest first."""
+    """Return the start and the message for each race that starts within a time span, earliest first."""
     header = pool_header(pool)
     ahead = fixtures(pool, since=since, ahead=True)
     return tuple((race.starts_at, announce_race(header, race, 0)) for race in ahead if race.starts_at < until)

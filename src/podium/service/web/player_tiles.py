@@ -34,7 +34,7 @@ TRENDS = {"climbing": "Climbing", "falling": "Falling", "steady": "Steady"}
 
 
 def verdict_on(header: PoolHeader, card: PlayerCard) -> str:
-    """Return one or two sentences about how a player is doing."""
+    """Return one or two sentences about a player's current form."""
     if card.trend == "provisional":
         sentence = f"Provisional rating after {counted(card.events, 'event')}."
     elif not card.last_ten_events:
@@ -56,7 +56,7 @@ def verdict_on(header: PoolHeader, card: PlayerCard) -> str:
 
 
 def beside_peak(header: PoolHeader, card: PlayerCard) -> str:
-    """Return a sentence about how far a player is from the highest rating, or an empty string."""
+    """Return a sentence about a player's distance from the highest rating, or an empty string."""
     if card.peak is None:
         return ""
     below = header.rounded(card.peak.rating) - header.rounded(card.rating)
@@ -88,7 +88,7 @@ class Upcoming:
         return Shape("{}, {}{}.{}").format(minute(self.pool.local(self.race.starts_at)), size, entered, self.outlook())
 
     def outlook(self) -> str:
-        """Return which places gain points, and the effect of the likeliest place. It is empty if they are unknown."""
+        """Return the places that gain points and the effect of the likeliest place, as text. Empty if unknown."""
         lines = self.lines()
         if self.stakes is None or not lines:
             return ""
@@ -130,9 +130,9 @@ class Upcoming:
 def upcoming(
     store: Store, kept: KeptStakes, pool: PoolHeader, player: str, *, draws: bool, has_key: bool
 ) -> Upcoming | None:
-    """Return the next race of a player, or else of anybody.
+    """Return the next race of a player or, failing that, of anyone.
 
-    `draws` allows calculations that are too slow for a page.
+    `draws` permits calculations that are too slow for a page.
     """
     ahead = store.fixtures(pool.name, ahead=True, most=MAX_AHEAD)
     own = [race for race in ahead if any(player == starter.player for starter in race.entrants or ())]
@@ -157,7 +157,7 @@ def outlook_of(
 
 
 def tiles(header: PoolHeader, card: PlayerCard, rank: Tile, rule: str, ahead: Upcoming | None) -> tuple[Tile, ...]:
-    """Return the tiles, most interesting first. `rule` says when a rating becomes established, or is empty."""
+    """Return the tiles, most interesting first. `rule` says when a rating becomes established. It may be empty."""
     found = [Tile("Rating", header.rating(card.rating), rating_note(header, card)), rank]
     if card.provisional:
         found.append(Tile("Established", "Not yet", rule or ESTABLISHED_BY_EVENTS, is_wide=True))

@@ -141,7 +141,7 @@ def chart(
 def ranges(
     header: rendering.PoolHeader, card: PlayerCard, spans: Mapping[boards.Range, boards.Span], current: boards.Range
 ) -> tuple[tuple[str, str, bool], ...]:
-    """Return the time ranges offered for the chart, or nothing if each of them would show all events."""
+    """Return the time ranges to offer for the chart, or an empty list if each of them would show all events."""
     first = time_of(card.first_when)
     fitting = [
         name
@@ -159,7 +159,7 @@ def ranges(
 
 @router.pool_page("/players/{player}/reasons")
 def reasons(player: PlayerName, visit: VisiblePool) -> Response:
-    """Show the reasons for the changes of the last ten events. Explaining them takes a moment."""
+    """Show the reasons for the changes in the last ten events. Calculating them takes a moment."""
     version = f"reasons {visit.store.version(visit.pool)} {player}"
     same = rendering.unchanged(visit.request, version)
     if same is not None:
@@ -247,16 +247,13 @@ class LastVisit(NamedTuple):
         return cls(*map(int, parts))
 
     def at(self, newest: int, minute: int) -> "LastVisit":
-        """Return the present look.
-
-        It belongs to the same visit, or to a new one that starts where the last one ended.
-        """
+        """Return the visit to which this look belongs: the same one, or a new one that starts where that one ended."""
         known = self.known if minute - self.minute < VISIT_MINUTES else self.shown
         return LastVisit(min(known, newest), newest, minute)
 
 
 def remember(request: Request, answer: Response, pool: str, name: str, visit: LastVisit | None) -> None:
-    """Store in a browser which player its user is, and what the user has seen. Without a visit, delete both."""
+    """Store in a browser which player its user is and what the user has seen. Without a visit, delete both."""
     value = "" if visit is None else ":".join([quote(name, safe=""), *map(str, visit)])
     send_cookie(request, answer, COOKIE, value, 0 if visit is None else YEAR_S, rendering.pool_address(pool))
 
@@ -277,7 +274,7 @@ def choose_me(
 
 @router.pool_page("/players/{player}/news")
 def news(player: PlayerName, visit: VisiblePool) -> Response:
-    """Show the visitor, who is the player, everything that is new since the last visit."""
+    """Show the visitor, who is the player, everything that has happened since the last visit."""
     store = visit.store
     header, newest = visit.header, store.version(visit.pool)
     name = store.rank(visit.pool, player).player

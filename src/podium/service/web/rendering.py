@@ -1,4 +1,4 @@
-"""Pages as responses: the content they have in common, their headers and their entity tags."""
+"""Pages as responses: the content that they have in common, their headers and their entity tags."""
 
 import hashlib
 from collections.abc import Callable, Iterable
@@ -39,7 +39,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def address(*names: str, **query: str) -> str:
-    """Return the path made of these names, which may contain any characters, with a query."""
+    """Return the path made of these names (which may contain any characters) and a query."""
     path = "".join(f"/{part(name)}" for name in names) or "/"
     terms = "&".join(f"{name}={quote(value, safe='')}" for name, value in query.items())
     return f"{path}?{terms}" if terms else path
@@ -64,7 +64,7 @@ class PageRouter(APIRouter):
         return add
 
     def pool_page(self, path: str, *, takes_form: bool = False) -> Callable[[Function], Function]:
-        """Add a page that every pool has, or the target of a form, at both addresses that a pool can have."""
+        """Add a page that every pool has, or the target of a form, at both of the addresses that a pool can have."""
 
         def add(function: Function) -> Function:
             for prefix in ("/p/{pool}", "/{pool}"):
@@ -76,7 +76,7 @@ class PageRouter(APIRouter):
 
 
 def in_order(routers: Iterable[APIRouter]) -> list[BaseRoute]:
-    """Return routes in the order of matching: those below `/p` first, pools' names, which can be any text, last."""
+    """Return routes in the order of matching: routes below `/p` first, pools' names, which can be any text, last."""
 
     def precedence(route: BaseRoute) -> int:
         path = route.path if isinstance(route, APIRoute) else ""
@@ -102,7 +102,7 @@ router = PageRouter()
 
 @router.page("/static/{digest}/{name}")
 async def static_file(request: Request, digest: str, name: str) -> Response:
-    """Return a static file. A file from an earlier version is returned as well, but not cached."""
+    """Return a static file. A file from an earlier version is also returned, but not cached."""
     if name not in FILES:
         raise HTTPException(404, f"there is no file {name}")
     headers = FOREVER if digest == DIGEST else {"Cache-Control": "no-store"}
@@ -233,7 +233,7 @@ def pool_header(pool: Pool) -> PoolHeader:
 class Page(SimpleNamespace):
     """The content of a page.
 
-    It has these fields for the frame of every page, and others for the page's own template.
+    It holds these fields, which every page's frame needs, and any others that the page's own template needs.
     """
 
     title: str  # shown in the browser's tab
@@ -307,7 +307,7 @@ MAX_DONE_CHARACTERS = 300
 
 
 def go_on(request: Request, path: str, sentence: str, undo: str = "") -> Response:
-    """Redirect a browser to a page that reports what was done. The stored change `undo` can undo it."""
+    """Redirect a browser to a page that reports what was done. `undo` is the stored change that can undo it."""
     response = RedirectResponse(path, SEE_OTHER)
     words = quote(f"{' '.join(sentence.split())[:MAX_DONE_CHARACTERS]}\n{undo}", safe="")
     send_cookie(request, response, DONE, words, DONE_S, path)
@@ -316,7 +316,10 @@ def go_on(request: Request, path: str, sentence: str, undo: str = "") -> Respons
 
 
 def done_just_now(request: Request) -> str:
-    """Return the sentence about the action that led to this page, and the number of its undo. Both may be empty."""
+    """Return the sentence about the action that led to this page, and the number of the change that undoes it.
+
+    Both may be empty.
+    """
     return unquote(request.cookies.get(DONE, ""))
 
 
@@ -349,7 +352,7 @@ def entity_tag_of(request: Request, version: str) -> str:
 
 
 def unchanged(request: Request, version: str) -> Response | None:
-    """Return a response to a browser that already has this version, or None if the page must be sent."""
+    """Return the response for a browser that already has this version, or None if the page must be sent."""
     tag = entity_tag_of(request, version)
     known = {tag.strip() for tag in request.headers.get("if-none-match", "").split(",")}
     return Response(status_code=304, headers=HEADERS | {"ETag": tag}) if tag in known else None

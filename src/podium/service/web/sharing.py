@@ -1,4 +1,4 @@
-"""Content for use on other sites: feeds, badges, an embedded board, and pictures of changes."""
+"""Content for other sites: feeds, badges, an embedded board, and pictures of changes."""
 
 import hashlib
 from collections.abc import Sequence
@@ -136,7 +136,7 @@ def event_entry(pool: PoolHeader, event: EventHeadline, updated: datetime) -> En
 
 
 def number_words(pool: PoolHeader, line: EventHeadline | FormLine) -> str:
-    """Return the number of an event in a pool without dates, where the time only says when the event was received."""
+    """Return the number of an event in a pool without dates, where its time is only the time of receipt."""
     return f"{capitalised(day_words(line.when))}. " if pool.is_undated else ""
 
 
@@ -151,7 +151,7 @@ def change_entry(pool: PoolHeader, player: str, line: FormLine, updated: datetim
 def feed_response(request: Request, title: str, path: str, address: str, entries: Sequence[Entry]) -> Response:
     """Return a feed in the Atom format.
 
-    `path` is the path of the feed, and `address` the address of the page it belongs to.
+    `path` is the path of the feed, and `address` is the address of the page to which it belongs.
     """
     page = Page(
         "feed.xml",
@@ -170,7 +170,7 @@ Theme = Annotated[Literal["light", "dark"], Query(description="Dark text on a li
 
 @router.pool_page("/card.png")
 def standings_picture(visit: VisiblePool, theme: Theme = "light") -> Response:
-    """Return a card with the standings of a pool, showing the first players of its leaderboard."""
+    """Return a card with the standings of a pool. It shows the top players on the leaderboard."""
     store = visit.store
     address, is_dark = origin_of(visit.request).partition("://")[2], theme == "dark"
     pool = store.pool(visit.pool)

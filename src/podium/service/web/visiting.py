@@ -22,7 +22,7 @@ ANY_POOL = "/p/{pool}"
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """A visit to a page of a pool. If the page reads, it sees a single version of the store."""
+    """A visit to a page of a pool. If the page reads data, it sees a single version of the store."""
 
     request: Request
     store: Store
@@ -36,7 +36,7 @@ class Visit:
     def show(
         self, template: str, *, status: int = 200, version: str = "", frames: str = "'none'", **content: Any
     ) -> Response:
-        """Return a page of the pool, as `render` does, which reports log entries that arrive later."""
+        """Return a page of the pool, as `render` does. The page reports log entries that arrive later."""
         page = Page(template, **{"pool": self.header, "newest_entry": self.store.version(self.pool)} | content)
         return render(self.request, page, status=status, version=version, frames=frames)
 
@@ -87,7 +87,7 @@ async def sign_in_page(request: Request, visitor: CurrentVisitor, next: str = "/
 
 @router.post("/sign-in", include_in_schema=False)
 async def sign_in(request: Request, guard: visitors.CurrentKeyGuard, sessions: visitors.CurrentSessions) -> Response:
-    """Open a session with a key, and continue to the page that the user came from.
+    """Open a session with a key, and continue to the page from which the user came.
 
     Raises:
         AccessError: The form comes from another site.

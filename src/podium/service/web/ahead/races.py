@@ -69,7 +69,7 @@ def race(
     *,
     new: Annotated[bool, Query(description="True for a newcomer, even if the name is similar to a known one.")] = False,
 ) -> Response:
-    """Return the page of an upcoming race. After the result, redirect to the event's page."""
+    """Return the page of an upcoming race. Once there is a result, redirect to the event's page."""
     store = visit.store
     pool = visit.header
     result = result_of(store, visit.pool, match_id)
@@ -149,7 +149,7 @@ def default_player(request: Request, planned: Fixture) -> str:
 
 
 def stakes_view(aged: Aged, player: str, *, is_entrant: bool) -> dict[str, Any] | None:
-    """Return a table of stakes for the template, or None if there is none."""
+    """Return a table of stakes for the template, or None if there is no table."""
     found = aged.stakes
     lines = found.lines()
     if not lines:
@@ -201,7 +201,7 @@ def stakes_view(aged: Aged, player: str, *, is_entrant: bool) -> dict[str, Any] 
 
 
 def lines_near(lines: Sequence[Any], likeliest: int, own: Any, sides: int) -> set[int]:
-    """Return the lines to show of a long table: near the likeliest place, the ends, the next rank and break-even."""
+    """Return the lines of a long table to show: near the likeliest place, the ends, the next rank and break-even."""
     if len(lines) <= MAX_LINES:
         return set(range(len(lines)))
     near = {0, sides - 1, len(lines) - 1, *range(max(0, likeliest - AROUND), min(sides, likeliest + AROUND + 1))}

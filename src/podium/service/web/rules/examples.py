@@ -77,7 +77,7 @@ def explained(store: Store, pool_name: str, headline: EventHeadline, player: str
 def won_yet_lost(
     store: Store, pool_name: str, rated: Sequence[EventHeadline], read: Sequence[EventDetails], digits: int
 ) -> Example | None:
-    """Return the newest event in which the winner lost most points, or else the one that cost a winner most."""
+    """Return the newest event whose winner lost most points, or else the event that cost a winner most."""
     for headline in rated:
         lost = headline.most_lost
         if lost is not None and headline.winners == (lost.player,):

@@ -1,4 +1,4 @@
-"""The page on how ratings of a pool work, with three pictures, questions and answers, settings, formulas and source."""
+"""The page about how a pool's ratings work: three pictures, questions and answers, settings, formulas and source."""
 
 import threading
 from datetime import UTC, datetime
@@ -68,7 +68,7 @@ def rules(visit: VisiblePool) -> Response:
 def explained_rules(store: Store, pool_name: str) -> dict[str, Any]:
     """Return the content of the page.
 
-    Because it uses the newest events as examples, it is cached until the next log entry.
+    Because the newest events serve as examples, it is cached until the next log entry.
     """
     pool, facts = store.pool(pool_name), store.pool_facts(pool_name)
     header, system = pool_header(pool), pool.system

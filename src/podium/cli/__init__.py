@@ -30,7 +30,7 @@ def is_answered_at_once() -> bool:
 
 
 def run() -> None:
-    """Run the command `podium`. A short command ends the process without freeing its memory first."""
+    """Run the `podium` command. After a short command, the process ends without freeing its memory first."""
     os.environ.setdefault(ALLOCATOR_VARIABLE, ALLOCATOR_SETTINGS)
     if not is_answered_at_once():
         gc.disable()  # the collector would search everything loaded again and again
@@ -52,9 +52,11 @@ def named_command() -> str | None:
 
 
 def leave(stop: SystemExit) -> NoReturn:
-    """End the process at once, after all output is written. Otherwise Python would first free everything it has loaded.
+    """End the process as soon as all output is written.
 
-    If a thread is still running or the output cannot be written, let Python end the process.
+    Otherwise, Python would first free everything that it has loaded.
+
+    If a thread is still running, or the output cannot be written, let Python end the process.
     """
     if any(not thread.daemon for thread in threading.enumerate() if thread is not threading.current_thread()):
         raise stop
@@ -70,7 +72,7 @@ def leave(stop: SystemExit) -> NoReturn:
 def main() -> None:
     """Run `podium`.
 
-    Exit with 0 on success, 2 for invalid input or usage, or 130 when interrupted, and never with a traceback.
+    Exit with 0 on success, 2 for invalid input or usage, or 130 if interrupted, and never with a traceback.
     """
     if is_answered_at_once():
         from podium import __version__
@@ -114,7 +116,7 @@ def write(text: str) -> int:
 
 
 def fail_to_write(error: OSError) -> int:
-    """Return the status after a write has failed, because the reader of a pipe has closed it or a disk is full."""
+    """Return the status after a write has failed because the reader has closed a pipe or the disk is full."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 0 if isinstance(error, BrokenPipeError) else fail(str(error), 2)
 

@@ -1,4 +1,4 @@
-"""The commands, and the code that builds them. If one command runs, no other is imported."""
+"""The commands, and the code that builds them. When one command runs, no other is imported."""
 
 from importlib import import_module
 
@@ -83,7 +83,7 @@ def podium(
 
 
 def build(only: str | None = None, *, listed: bool = False) -> App:
-    """Return the command line with all commands or only one, or with a list of commands that cannot be run."""
+    """Return the command line with all commands, with only one, or with a list of commands that cannot be run."""
     built = App(name="podium", add_completion=True)
     for heading, rows in COMMANDS.items():
         for place, name, summary in rows:

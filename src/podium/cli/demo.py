@@ -1,4 +1,4 @@
-"""The command `demo`: the example season, in the terminal or as a service."""
+"""The `demo` command: the example season, in the terminal or as a service."""
 
 import contextlib
 import os
@@ -128,7 +128,7 @@ SHOWN_RANKS = 5
 
 
 def season_path() -> Path:
-    """Return the path of the example season: in the installed package, or in a checkout's `examples`."""
+    """Return the path of the example season, which is in the installed package or in a checkout's `examples` folder."""
     import podium
 
     inside = Path(podium.__file__).with_name("season.csv")

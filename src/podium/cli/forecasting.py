@@ -90,11 +90,11 @@ def names_called(sides: Sequence[Sequence["Member"]], kinds: Sequence[str]) -> l
 def resolve_field(
     sides: list[list["Member"]], player: str | None, look: Callable[..., Seen]
 ) -> tuple[Seen, list[list["Member"]]]:
-    """Look ahead. In a terminal, ask about names that are similar to known ones.
+    """Make a forecast. In a terminal, ask about names that are similar to known names.
 
     Args:
         sides: The members who compete individually, then the members of each side.
-        player: The player whose table to show, or None.
+        player: The player whose table is to be shown, or None.
         look: Function that takes the individual members, the player and the sides.
 
     Returns:
@@ -132,7 +132,7 @@ def resolve_field(
 def warn(
     field: Iterable["Member"], system: "System", strangers: Mapping[str, str | None], file: Input, pool: str | None
 ) -> None:
-    """Report equipment that the system does not rate, and entrants without results, with similar names."""
+    """Report equipment that the system does not rate, and entrants without results, together with similar names."""
     read = {*system.kinds, *(["side"] if system.rates_sides else [])}
     given = [kind for member in field for kind in (*member.shared, *(["side"] if member.side else []))]
     for kind in dict.fromkeys(given):

@@ -1,4 +1,4 @@
-"""Commands that draw charts, or publish the pages of results or of a database: plot, site, report."""
+"""Commands that draw charts, or that publish the pages of results or of a database: plot, site, report."""
 
 import os
 from contextlib import suppress
@@ -73,7 +73,7 @@ TITLE = Option(None, metavar="TEXT", help="Heading, such as 'Karts 2026', if FIL
 
 
 def is_store(path: str) -> bool:
-    """Return True if a path is a database, by its URL or its first bytes."""
+    """Return True if a path is a database, judging by its URL or its first bytes."""
     from podium.importers.sources import is_database
 
     with suppress(OSError):

@@ -27,7 +27,7 @@ SHOWN_ROWS = 50
 
 
 def rated_file(file: Input, system: "System", period: str, steps: show.Steps, start: str | None = None) -> "Rated":
-    """Read and rate a file, with one step of the progress bar for each."""
+    """Read and rate a file, each in one step of the progress bar."""
     import podium
 
     results = file.read()
@@ -168,7 +168,7 @@ def newest_event(rated: "Rated", player: str) -> str:
 
 
 def show_reasons(totals: "ReasonTotals", form: Format) -> None:
-    """Print the points for each kind of reason, with its events."""
+    """Print the points for each kind of reason, together with its events."""
     if form is Format.json:
         show.show_json(asdict(totals))
         return

@@ -1,4 +1,4 @@
-"""Commands that describe rating systems, and save defaults: systems, init, trust."""
+"""Commands that describe rating systems or save defaults: systems, init, trust."""
 
 import inspect
 import os

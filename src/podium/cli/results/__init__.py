@@ -1,1 +1,1 @@
-"""Commands that read tables of results: check, import, columns. It also reads FILE for all commands."""
+"""Commands that read tables of results (check, import, columns), and the code that reads FILE for all commands."""

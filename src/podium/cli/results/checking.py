@@ -53,7 +53,7 @@ def check(
 
 
 def write_certain(file: Input, fix: Path) -> None:
-    """Write the table with all cells that Podium understands. The others stay unchanged."""
+    """Write the table with all cells that Podium understands. The other cells stay unchanged."""
     from podium.importers.tables.open_table import mapped_rows, with_original_cells
 
     if not Path(file.path).is_file():
@@ -144,5 +144,5 @@ def detail(column: Column) -> Iterator[str]:
 
 
 def entry(name: str, text: str) -> list[str]:
-    """Return a name with text next to it, within the width."""
+    """Return a name with a text next to it, within the width."""
     return textwrap.wrap(text, WIDTH, initial_indent=name.ljust(INDENT), subsequent_indent=" " * INDENT)

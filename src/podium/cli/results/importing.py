@@ -1,4 +1,4 @@
-"""The command `import`, which turns files into a results table."""
+"""The `import` command, which turns files into a results table."""
 
 import shlex
 import sys
@@ -41,7 +41,7 @@ SHOWN_ROWS, GUESSED_ROWS, MAX_KEY_DOTS = 10, 3, 3  # dots of a key, such as colu
 
 
 class Forfeits(StrEnum):
-    """How to treat players who left."""
+    """Treatment of players who left."""
 
     keep = "keep"
     drop = "drop"
@@ -127,7 +127,7 @@ def import_results(
 
 
 def map_beside(file: str) -> Path:
-    """Return the path for a file's map: next to it, with the same name."""
+    """Return the path for a file's map: next to the file, with the same name."""
     path = Path(file)
     name = f"{path.name.partition('.')[0] or 'map'}.toml"
     return path.with_name(name) if path.is_file() else Path(name)
@@ -155,7 +155,7 @@ def read_options(
 
 
 def table_options(options: "Options", flags: TableFlags, settings: list[str]) -> "Options":
-    """Return the options for tables: a map from a file or from flags, completed from the headings."""
+    """Return the options for tables: a map from a file or from flags, completed using the headings."""
     from podium.importers.tables.read_sheet import answer
 
     document = flags.document(None if options.player == PLAYER else options.player)
@@ -212,7 +212,7 @@ def show_map(files: list[str], options: "Options", save: Path | None, *, show_it
 
 
 def show_summary(imported: "Imported", *, err: bool) -> None:
-    """Print counts of the input, and list everything skipped on stderr."""
+    """Print counts of the input, and list everything that was skipped on stderr."""
     table = imported.table
     events, players = (table[name].n_unique() for name in ("event_id", "player"))
     lines = [f"imported: {counted(table.height, 'row')}, {counted(events, 'event')}, {counted(players, 'player')}"]

@@ -71,7 +71,7 @@ class TableFlags:
         return any(value not in (None, False) for value in vars(self).values())
 
     def document(self, player: str | None) -> dict[str, Any] | None:
-        """Return the map of these options, as in TOML. None if no options were given."""
+        """Return the map for these options, as in TOML, or None if no options were given."""
         keys = ("sheet", "records", "encoding", "delimiter", "decimal", "thousands")
         source = {key: getattr(self, key) for key in keys if getattr(self, key) is not None}
         if self.thousands == ".":
@@ -110,7 +110,7 @@ class TableFlags:
         return {"columns": columns} if columns else {}
 
     def columns(self) -> dict[str, Any]:
-        """Return the rules for columns that any layout may have."""
+        """Return the rules for columns that every layout can have."""
         named = {"score": self.score, "team": self.team, "status": self.status, "pool": self.pool}
         rules: dict[str, Any] = {name: {"from": [column]} for name, column in named.items() if column is not None}
         if self.position is not None:
@@ -124,7 +124,7 @@ class TableFlags:
         return rules
 
     def two_sides(self, columns: dict[str, Any]) -> dict[str, Any]:
-        """Return the map of one match per row, with the first side's result or both scores."""
+        """Return the map for one match per row, with the first side's result or both scores."""
         from podium.importers.tables.open_table import sides_of
 
         players, scores = split(self.sides or ""), split(self.scores or "")
@@ -135,7 +135,7 @@ class TableFlags:
         return self.matches(players[0], players[1], sides_of(scores, self.result), columns)
 
     def matches(self, first: str, second: str, values: list[dict[str, Any]], columns: dict[str, Any]) -> dict[str, Any]:
-        """Return the map of one match per row."""
+        """Return the map for one match per row."""
         from podium.importers.tables.open_table import matches_map
 
         event = split(self.event) if self.event else None
@@ -189,7 +189,7 @@ class Input:
         return self.path
 
     def events_of(self, pool: str) -> "str | Results | pl.DataFrame":
-        """Return the events for a pool of a store. If the format has pools, return only the events of this one.
+        """Return the events for a pool of a store. If the format has pools, return only the events of this pool.
 
         If only the store can resolve the names in a file, return its path.
         """
@@ -221,7 +221,10 @@ class Input:
         return replace(results, frame=own, sent=None)
 
     def events_as(self, pool: str | None) -> "Results | pl.DataFrame":
-        """Return the events of one pool for use in another. An exported pool gives valid events with current names."""
+        """Return the events of one pool for use in another.
+
+        From an exported pool, return valid events with current names.
+        """
         import polars as pl
 
         if self.is_exported():
@@ -285,8 +288,8 @@ def input_option(*, named: bool = False, optional: bool = False, prints: bool = 
     Args:
         named: True if FILE is required. Otherwise it may come from the settings.
         optional: True if the command also works without FILE.
-        prints: True if the command prints a table. In that case `--format` can also name the output, and the command's
-            parameter `form` has the default `PRINTED`.
+        prints: True if the command prints a table. In that case, `--format` can also name the output, and the command's
+            `form` parameter has the default `PRINTED`.
     """
     argument = NAMED_FILE if named else OPTIONAL_FILE if optional else FILE
 
@@ -316,7 +319,7 @@ def input_option(*, named: bool = False, optional: bool = False, prints: bool = 
 def with_settings(path: str | None, file_format: str | None, map_file: Path | None, *, strict: bool = False) -> Input:
     """Return the file named by the options or the settings.
 
-    The settings' format and map apply to their own file, or to every file if the settings name none.
+    The format and map in the settings apply to the file in the settings, or to every file if the settings name none.
     """
     settings = find_settings()
     own = settings.path_of("file")

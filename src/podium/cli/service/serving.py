@@ -135,7 +135,7 @@ def read_size(text: str) -> int:
 
 
 def show_first_link(store: "Store", host: str, port: int) -> None:
-    """Print a link that creates the first admin, if there is none yet.
+    """Print a link that creates the first admin, if there is no admin yet.
 
     Without a terminal, print the command to use instead.
     """
@@ -215,7 +215,7 @@ def upgrade(url: str = storing.DATABASE) -> None:
 
 
 def copy_before_upgrade(url: str) -> None:
-    """Copy an SQLite file before an upgrade changes it. For any other database, print that there is no copy."""
+    """Copy an SQLite file before an upgrade changes it. For any other database, print that there will be no copy."""
     from podium.log.database import engine_for, explain_failure, require_database
     from podium.log.files import file_of
     from podium.store.backup import back_up

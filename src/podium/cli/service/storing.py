@@ -80,7 +80,7 @@ CREATED_STORE: Any = Made(create_store)
 
 
 def store_type() -> "type[Store]":
-    """Return the class `Store` without opening anything."""
+    """Return the `Store` class without opening anything."""
     options.prepare()
     with needs_extra("service", "a store"):
         from podium.store import Store
@@ -92,7 +92,7 @@ WOULD_MOVE = Option(False, "--dry-run", help="Save nothing, and show the ratings
 
 @dataclass(frozen=True)
 class Rerating:
-    """The database of a command that may change many ratings, and options for the change."""
+    """The database for a command that may change many ratings, and the options for the change."""
 
     url: str
     actor: str
@@ -105,7 +105,7 @@ class Rerating:
         return open_store(self.url)
 
     def make(self, pool: str, act: "Act", done: str, planned: str) -> None:
-        """Make a change and print that it is `done`, or print what is `planned` and the largest changes of ratings."""
+        """Make a change and print that it is `done`, or print what is `planned` and the largest rating changes."""
         if self.dry_run:
             moved = self.store.preview(pool, act).ratings
             show.note(f"{planned}; {counted(len(moved), 'rating')} would change")
@@ -316,7 +316,7 @@ def date_or(word: str) -> Callable[[str], str]:
 
 
 def read_as_kept(store: "Store", pool: str, file: Input, flags: SheetFlags) -> "tuple[Input, Sheet | None]":
-    """Return a file with the map that the pool saved for it, and its sheet. Standard input has no sheet."""
+    """Return a file with the map that the pool has stored for it, and its sheet. Standard input has no sheet."""
     from podium.importers.tables.maps import load_map, write_map
     from podium.store.writing.proposals import Sheet
 

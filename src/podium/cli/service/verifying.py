@@ -1,4 +1,4 @@
-"""The command `verify`, which compares a database with its log."""
+"""The `verify` command, which compares a database with its log."""
 
 import json
 from collections.abc import Iterator
@@ -41,7 +41,7 @@ def read_heads(text: str) -> "list[Head]":
 
 
 def parse(content: str) -> Any:
-    """Return the JSON of a file, or of its first line if each line is a JSON document."""
+    """Return the JSON in a file, or in its first line if each line is a JSON document."""
     try:
         return json.loads(content)
     except ValueError:
@@ -87,7 +87,7 @@ def verify(
 
 
 def key_notes(store: "Store") -> list[str]:
-    """Return a line with the keys in use. The log does not include them, so an admin must check them."""
+    """Return a line that lists the keys in use. The log does not include them, so an admin must check them."""
     from podium.store.keys import list_keys
 
     keys = [

@@ -1,1 +1,1 @@
-"""Parts that commands share: options, settings, tables, files, texts."""
+"""Parts that commands share: options, settings, tables, files and texts."""

@@ -1,9 +1,9 @@
 """Commands: help with headings and examples, parameters made from several options, and `podium.toml`.
 
-Typer's own panels need Rich, which takes longer to load than everything else.
+Typer's own panels need Rich, which takes longer to load than everything else together.
 
-`podium.toml` has defaults for values that are given neither by an option nor by the environment. It is in the working
-folder or the nearest folder above it. Its paths are relative to its own folder.
+`podium.toml` has defaults for values that neither an option nor the environment provides. It is in the working folder
+or the nearest folder above it. Its paths are relative to its own folder.
 """
 
 import functools
@@ -27,8 +27,8 @@ from podium.support.words import suggestion
 class Made:
     """The default of a parameter that is made from several options: the parameters of `make`.
 
-    The options replace the parameter. If `last`, all of them except FILE come after the command's own
-    options. `then` converts what was made.
+    The options replace the parameter. If `last`, all of them except FILE come after the command's own options. `then`
+    converts the value that was made.
     """
 
     make: Callable[..., Any]
@@ -44,7 +44,7 @@ class Made:
 
 
 def with_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Return the command with the options of its `Made` parameters in place."""
+    """Return the command with its `Made` parameters replaced by their options."""
     own = inspect.signature(command).parameters
     makers = {name: parameter.default for name, parameter in own.items() if isinstance(parameter.default, Made)}
     if not makers:
@@ -180,14 +180,14 @@ TABLES = ("parameters", "leaderboard")
 
 @dataclass(frozen=True)
 class SettingsFile:
-    """The content of a settings file, empty if there is no file."""
+    """The content of a settings file. It is empty if there is no file."""
 
     path: Path | None = None
     text: str = ""
     values: Mapping[str, Any] = field(default_factory=dict)
 
     def get(self, name: str) -> Any:
-        """Return a value such as `system` or `leaderboard.top`. None if it is not in the file."""
+        """Return a value such as `system` or `leaderboard.top`, or None if it is not in the file."""
         table, _, key = name.rpartition(".")
         values = self.values.get(table, {}) if table else self.values
         return values.get(key)
@@ -202,7 +202,7 @@ class SettingsFile:
         return ParameterError(f"{self.path}, line {self.line(name)}: {message}")
 
     def line(self, name: str) -> int:
-        """Return the line of a value, or of the first word that may be its name."""
+        """Return the line of a value, or the line of the first word that may be its name."""
         table, _, key = name.rpartition(".")
         header = ""
         for number, line in enumerate(self.text.splitlines(), start=1):
@@ -303,7 +303,7 @@ def from_settings(name: str) -> Callable[[typer.Context, typer.CallbackParam, An
 
 
 def database_of_settings(context: typer.Context, parameter: typer.CallbackParam, value: Any) -> Any:
-    """Return the URL of a database, like `from_settings`. An SQLite path is relative to the working folder."""
+    """Return the URL of a database, as `from_settings` does. An SQLite path is relative to the working folder."""
     url = from_settings("db")(context, parameter, value)
     return url if url == value or "://" in url else str(find_settings().path_of("db"))
 

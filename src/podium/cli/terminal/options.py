@@ -41,7 +41,7 @@ def one_of(*names: str) -> Callable[[str], list[str]]:
 
 
 def system_option(otherwise: str) -> Any:
-    """Return the option `--system` of a command, with its default described in words."""
+    """Return the `--system` option for a command, with a description of its default."""
     return Option(
         None,
         "--system",
@@ -70,7 +70,7 @@ PERIOD = Option(
 
 
 def pool_option(words: str) -> Any:
-    """Return the option `--pool` of a command that reads a file."""
+    """Return the `--pool` option for a command that reads a file."""
     return Option(None, "--pool", metavar="NAME", help=words, callback=from_settings("pool"))
 
 
@@ -103,7 +103,7 @@ EVERY = Option(
 
 
 def dated(rows: Any, started_at: str | None, every: str | None) -> tuple[Any, str]:
-    """Return results in which events without dates have one, and a note for the log about the added dates."""
+    """Return results in which events without dates get one, and a note for the log about the added dates."""
     if started_at is None and every is None:
         return rows, ""
     if started_at is None:
@@ -144,10 +144,10 @@ def check_outputs(outputs: Iterable[Path | None], read: Iterable[str] = ()) -> N
 
 
 def write_table(frame: "pl.DataFrame", path: Path, metadata: dict[str, str] | None = None) -> None:
-    """Write a frame by the path's suffix.
+    """Write a frame in the format of the path's suffix.
 
-    Floats are written as the shortest text that gives the same number again, but with 16 digits in a workbook.
-    Only Parquet keeps the metadata.
+    Floats are written as the shortest text that gives the same number again, or with 16 digits in a workbook. Only
+    Parquet keeps the metadata.
     """
     with part_file(path, OutputError) as part:
         match path.suffix.lower():
@@ -170,7 +170,7 @@ def write_table(frame: "pl.DataFrame", path: Path, metadata: dict[str, str] | No
 
 
 def as_written(table: "pl.DataFrame") -> "pl.DataFrame":
-    """Return the table with whole numbers written without a decimal point."""
+    """Return the table, in which whole numbers are written without a decimal point."""
     import polars as pl
 
     def plain(name: str) -> pl.Expr:
@@ -288,7 +288,7 @@ SYSTEM: Any = Made(SystemFlags, then=SystemFlags.choose)
 
 
 def system_of(text: str, parameters: dict[str, Any]) -> "System":
-    """Return the system that a text such as `elo` or `elo:k=20` describes. `parameters` override those in the text.
+    """Return the system that a text such as `elo` or `elo:k=20` describes. `parameters` override the ones in the text.
 
     The names of Podium's systems and of parameters are not case-sensitive.
     """
@@ -306,13 +306,13 @@ def system_of(text: str, parameters: dict[str, Any]) -> "System":
 
 
 def to_spelling(kind: "type[System]", parameters: dict[str, Any]) -> dict[str, Any]:
-    """Return the parameters with their names spelled as in the system."""
+    """Return the parameters, with their names spelled as in the system."""
     spelling = {setting.name.lower(): setting.name for setting in fields(kind)}
     return {spelling.get(name.lower(), name): value for name, value in parameters.items()}
 
 
 def read_system_file(file: Path) -> tuple[str | None, dict[str, Any]]:
-    """Return the name and parameters in a TOML file: `system = "…"` and a table `[parameters]`."""
+    """Return the name and parameters in a TOML file, which has `system = "…"` and a `[parameters]` table."""
     import tomllib
 
     try:
@@ -331,7 +331,7 @@ def read_system_file(file: Path) -> tuple[str | None, dict[str, Any]]:
 
 
 def default_system() -> "System":
-    """Return the system if no option names one: from PODIUM_SYSTEM, from the settings, or plain Elo."""
+    """Return the system to use if no option names one: from PODIUM_SYSTEM, from the settings, or plain Elo."""
     from podium.cli.terminal.trust import require_trust
 
     in_environment = os.environ.get(SYSTEM_VARIABLE, "").strip()

@@ -1,9 +1,9 @@
 """Tables for people: aligned text that fits the terminal, designed for 80 columns.
 
-Columns that identify a row never shrink. Columns without values are left out; columns with a single value are named
-below. If a table is still too wide, Podium removes, in this order: the time of day in dates, line breaks it can add to
-headings, the least interesting columns, texts on one line, and columns on the right. Columns that are left out are
-named below.
+Columns that identify a row never shrink. Columns without values are left out, and columns with a single value are named
+below the table. If a table is still too wide, Podium removes, in this order: the time of day in dates, line breaks it
+can add to headings, the least interesting columns, texts on one line, and columns on the right. Columns that are left
+out are named below the table.
 """
 
 import json
@@ -141,7 +141,7 @@ def with_days(column: Column) -> Column:
 
 
 def with_folded_headings(column: Column) -> Column:
-    """Return the column; if its heading is wider than its texts, the heading is broken after underscores."""
+    """Return the column. If the heading is wider than the texts, it is broken after underscores."""
     below = replace(column, heading="").natural
     parts = column.heading.replace("_", "_ ").split()
     lines = textwrap.wrap(" ".join(parts), max(below, *map(len, parts)), break_long_words=False)
@@ -149,7 +149,7 @@ def with_folded_headings(column: Column) -> Column:
 
 
 def cells_of(text: str) -> int:
-    """Return the number of terminal cells that a line takes."""
+    """Return the number of terminal cells that a line takes up."""
     if text.isascii() and text.isprintable():
         return len(text)
     from rich.cells import cell_len
@@ -170,7 +170,7 @@ def console() -> "Console | None":
 
 
 def table_text(layout: Layout, console: "Console | None") -> str:
-    """Return the table and its notes, without blanks at the end of lines."""
+    """Return the table and its notes, without spaces at the ends of lines."""
     lines = (plain_lines(layout) if console is None else None) or rich_lines(layout, console)
     if layout.constant:
         lines += wrap(f"in every row: {', '.join(f'{name} {text}' for name, text in layout.constant.items())}")
@@ -216,14 +216,14 @@ def wrap(text: str) -> list[str]:
 
 
 def room(console: "Console | None") -> int | None:
-    """Return the maximum width of a table, from the terminal or from COLUMNS. None if there is no limit."""
+    """Return the maximum width of a table, from the terminal or from COLUMNS, or None if there is no limit."""
     if console is None:
         return None
     return console.width if console.is_terminal or os.environ.get("COLUMNS", "").isdigit() else None
 
 
 def explanation_text(explanation: "Explanation") -> str:
-    """Return a change with its parts, which add up as shown, and the sentences about it."""
+    """Return a change with its parts, which add up as displayed, and the sentences about it."""
     sentences = (
         explanation.duels.headline,
         explanation.duels.meaning,
@@ -315,7 +315,7 @@ def show(
 def show_records(
     records: Iterable[Any], kinds: Mapping[str, Any], form: Format, *, max_rows: int | None = None
 ) -> None:
-    """Print these fields of objects or mappings. If the kind is None, it is taken from the values."""
+    """Print these fields of objects or mappings. If the kind is None, it is inferred from the values."""
     import polars as pl
 
     rows = [

@@ -1,4 +1,4 @@
-"""The Python files that a settings file may run: the user has trusted them, and neither file has changed since."""
+"""The Python files that a settings file may run: the user has trusted them, and neither file has changed since then."""
 
 import hashlib
 from pathlib import Path
@@ -9,13 +9,13 @@ from podium.systems import IN_FILE
 
 
 def code_in(system: str | None) -> Path | None:
-    """Return the Python file that a system's text names, or None."""
+    """Return the Python file named in a system's text, or None."""
     match = IN_FILE.fullmatch(system or "")
     return Path(match["file"]) if match else None
 
 
 def record_of(settings: Path, code: Path) -> tuple[Path, str]:
-    """Return the path of the record of trust, and the text that it contains if both files are unchanged."""
+    """Return the path of the record of trust, and the text that it contains if neither file has changed."""
     import platformdirs
 
     paths = settings.resolve(), code.resolve()
@@ -37,7 +37,7 @@ def is_trusted(settings: Path, code: Path) -> bool:
 
 
 def require_trust(settings: Path | None, system: str | None, command: str) -> None:
-    """Reject a system whose code is named by a settings file, unless the user trusts both files as they are now."""
+    """Reject a system whose code a settings file names, unless the user trusts both files in their present form."""
     code = code_in(system)
     if settings is not None and code is not None and not is_trusted(settings, code):
         raise ParameterError(

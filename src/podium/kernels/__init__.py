@@ -1,4 +1,4 @@
-"""Compiled code: compilation of rules, records in tables, and mathematics with the same bits everywhere.
+"""Compiled code: the compilation of rules, records in tables, and mathematics with the same bits everywhere.
 
 Nothing in this package is specific to ratings.
 """

@@ -38,10 +38,13 @@ if TYPE_CHECKING:
 
 
 class KernelCompiler(CompilerBase):  # type: ignore[misc]
-    """The compiler for functions that Python calls."""
+    """The compiler for functions called from Python."""
 
     def compile_extra(self, function: Any) -> Any:
-        """Compile with garbage collection paused: compiling creates few cycles, and a collection walks all of numba."""
+        """Compile with garbage collection paused.
+
+        Compiling creates few cycles, but a collection would walk all of numba.
+        """
         with paused_collection():
             return super().compile_extra(function)
 
@@ -50,7 +53,7 @@ class KernelCompiler(CompilerBase):  # type: ignore[misc]
 
 
 class KernelCache(FunctionCache):  # type: ignore[misc]
-    """A cache of machine code on disk, loaded without numba's registries.
+    """A cache of machine code on disk that is loaded without numba's registries.
 
     The registries hold everything that numba can type and lower. Loading them takes longer than loading all kernels of
     a replay. Each set of types has its own index, because numba's index for a function names the types of every system
@@ -86,7 +89,7 @@ class KernelCache(FunctionCache):  # type: ignore[misc]
 
 
 class HelperLibrary(JITCodeLibrary):  # type: ignore[misc]
-    """Code that is linked into its callers, and not optimised or compiled to machine code on its own."""
+    """Code that is linked into its callers. It is not optimised or compiled to machine code on its own."""
 
     def _optimize_final_module(self) -> None:
         pass
@@ -103,7 +106,7 @@ class HelperLowering(NativeLowering):  # type: ignore[misc]
     _name = "helper_lowering"
 
     def run_pass(self, state: Any) -> bool:
-        """Lower a helper, and register a function without code under the name that its callers look up."""
+        """Lower a helper, and register a function without code under the name under which its callers look it up."""
         state.library = HelperLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
         state.flags.no_compile = True
         super().run_pass(state)
@@ -120,7 +123,7 @@ class HelperCompiler(CompilerBase):  # type: ignore[misc]
     """The compiler for functions that only kernels and helpers call."""
 
     def define_pipelines(self) -> list[Any]:
-        """Return numba's passes, with the lowering pass replaced by that for helpers."""
+        """Return numba's passes, with the lowering pass replaced by the one for helpers."""
         passes = DefaultPassBuilder.define_nopython_pipeline(self.state)
         passes.passes = [(HelperLowering if step is NativeLowering else step, why) for step, why in passes.passes]
         passes.finalize()
@@ -130,11 +133,11 @@ class HelperCompiler(CompilerBase):  # type: ignore[misc]
 def in_kernels(kinds: Callable[..., Any], *functions: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Register code that replaces Python functions in kernels, like numba's `intrinsic`.
 
-    An `overload` that calls an intrinsic would mean one more function to compile for each set of types.
+    An `overload` that calls an intrinsic would mean compiling one more function for each set of types.
 
     Args:
-        kinds: Takes numba's context and the types of the arguments, and returns the signature, or None if it does not
-            apply.
+        kinds: Function that takes numba's context and the types of the arguments, and returns the signature, or None if
+            it does not apply.
     """
 
     def attach(generate: Callable[..., Any]) -> Callable[..., Any]:
@@ -206,7 +209,7 @@ SHIPPED: set[type[Any]] = set()  # versions with only Podium's own rules
 
 
 def version_of(kind: type[Any]) -> type[Any]:
-    """Return the type of parameters for which kernels are compiled: a new one for each set of rules of `kind`.
+    """Return the type of parameters for which kernels are compiled: a new type for each set of rules of `kind`.
 
     numba compiles once per type, and would keep using the old rules.
     """
@@ -237,7 +240,7 @@ def qualify(kind: type[Any]) -> None:
 def digest(folder: Path = HOME) -> str:
     """Return 16 hex digits that change whenever the compiler or any source file of a kernel changes.
 
-    Packages import only packages below them, so packages that are above all kernels are left out. numba's own cache
+    Packages import only packages below them, so packages above all kernels are left out. numba's own cache
     distinguishes processors and the versions of numba and Python.
     """
     versions = platform.python_version(), numba.__version__, llvmlite.__version__, np.__version__
@@ -263,7 +266,7 @@ def source_files(folder: str, within: str = "") -> Iterator[tuple[str, str]]:
 
 @functools.cache
 def cache_folder() -> str:
-    """Return the folder for machine code compiled from the current sources.
+    """Return the folder for machine code that is compiled from the current sources.
 
     `PODIUM_CACHE_DIR` overrides the user's cache folder. If neither can be written to, this process uses a temporary
     folder.
@@ -300,7 +303,7 @@ class FirstCompilation(event.Listener):  # type: ignore[misc]
         self.announce: Callable[[bool], None] | None = announce
 
     def on_start(self, event: Any) -> None:
-        """Handle the start of a compilation, which means that the machine code was not on disk."""
+        """Handle the start of a compilation. It means that the machine code was not on disk."""
         announce, self.announce = self.announce, None
         if announce is not None:
             announce(event.data["dispatcher"].stats.cache_path is not None)
@@ -330,7 +333,7 @@ def compile_twice(function: Callable[..., Any]) -> tuple[Callable[..., Any], Cal
 def compile_kernel(function: Callable[..., Any], *, cached: bool = True) -> Callable[..., Any]:
     """Compile a module-level function on its first call, without the GIL and without `fastmath`.
 
-    Division follows IEEE 754 (`error_model="numpy"`). Rules never divide by zero, and checking for it would prevent
+    Division follows IEEE 754 (`error_model="numpy"`). Rules never divide by zero, and a check for it would prevent
     vectorisation.
     """
     before = numba.config.CACHE_DIR  # other libraries keep their own cache folder

@@ -1,7 +1,7 @@
 """Sums of decimal numbers that do not depend on the order of the terms or on binary rounding.
 
 In binary, 0.1 + 0.2 + 0.3 differs from 0.3 + 0.2 + 0.1, and 0.1 + 0.1 + 0.1 from 0.3. Without this module, results that
-are ties on paper would have a winner.
+are tied on paper would have a winner.
 """
 
 import math
@@ -66,11 +66,11 @@ def decimal_sums(values: npt.NDArray[np.float64], sizes: npt.NDArray[np.int64]) 
     """Return the sum of each run of values, computed by `decimal_sum`.
 
     Args:
-        values: A float64 array of finite terms, which is not changed.
+        values: A float64 array of finite terms. It is not changed.
         sizes: The number of terms in each run.
 
     Returns:
-        A float64 array with one sum per run; 0 for an empty run.
+        A float64 array with one sum per run. The sum of an empty run is 0.
     """
     sums = np.empty(sizes.size)
     offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes, dtype=np.int64)])

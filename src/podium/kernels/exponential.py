@@ -1,4 +1,4 @@
-"""e^x and functions based on it, with the same bits in Python, in kernels, in lanes, and on every machine.
+"""e^x and functions based on it, with the same bits in Python, in kernels, in lanes and on every machine.
 
 The C library's functions differ between machines, cannot be inlined, and handle one number at a time.
 """
@@ -75,7 +75,7 @@ def split_exponential(x: float) -> tuple[int, int, float]:
 
 @kernel
 def series_of(x: Any, k: Any) -> Any:
-    """Return e^r - 1 for one number or for four at once."""
+    """Return e^r - 1 for one number, or for four at once."""
     r = (x - k * STEP_HIGH) - k * STEP_LOW
     s = r * r
     return r + s * ((0.5 + r * (1.0 / 6.0)) + s * (1.0 / 24.0 + r * (1.0 / 120.0)))

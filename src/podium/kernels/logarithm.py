@@ -20,7 +20,7 @@ LN_2_HIGH, LN_2_LOW = 0.6931471803691238, 1.9082149292705877e-10  # the product 
 
 @kernel
 def log(x: float) -> float:
-    """Return ln x within one unit in the last place; -inf for 0, NaN below 0.
+    """Return ln x within one unit in the last place, -inf for 0, and NaN below 0.
 
     x = 2^e (1 + f), where 1 + f is at most the root of 2. With s = f / (2 + f), ln(1 + f) = f - s (f - rest), where the
     rest is 2 (s^2 / 3 + s^4 / 5 + ...). The terms beyond s^20 are below 1e-18.
@@ -48,7 +48,7 @@ def log(x: float) -> float:
 
 @kernel
 def power(x: float, y: float) -> float:
-    """Return x^y for x > 0, with a relative error of |y ln x| units in the last place, exact for y = 1."""
+    """Return x^y for x > 0, with a relative error of |y ln x| units in the last place. It is exact for y = 1."""
     return x if y == 1.0 else exp(y * log(x))
 
 

@@ -1,4 +1,4 @@
-"""Prefetch rows of a table, gather rows into lanes as vectors, and test if adjacent numbers all differ.
+"""Prefetch rows of a table, gather rows into lanes as vectors, and test whether adjacent numbers all differ.
 
 Reading several numbers at once is slow if they were stored one by one: a processor can forward a single stored number
 to a load before it reaches the cache, but it cannot forward several stores to one load.
@@ -29,7 +29,7 @@ def gather_rows(
     Args:
         source: A float64 table whose rows have at least as many numbers as the prototype has fields.
         pairs: The rows, by pair: non-negative 32-bit integers of shape (pairs, 2). Pairs from `start` on are used.
-        side: 0 or 1: the row to take from each pair.
+        side: Row to take from each pair, 0 or 1.
         field: The first field to fill.
     """
     for lane in range(AT_ONCE):
@@ -76,7 +76,7 @@ WRITE, KEEP, DATA = 1, 3, 1  # for `llvm.prefetch`: the row will be written, is 
 
 
 def prefetch(table: Any, row: int, prototype: Any) -> None:
-    """Prefetch a row as long as the prototype, which may span two cache lines. In plain Python, do nothing."""
+    """Prefetch a row that is as long as the prototype. It may span two cache lines. In plain Python, do nothing."""
 
 
 @in_kernels(lambda _, table, row, prototype: types.void(table, types.intp, prototype), prefetch)
@@ -149,7 +149,7 @@ def parts_of_pairs(context: Any, builder: Any, kind: Any, pairs: Any, start: Any
 
 
 def none_equal(builder: Any, compared: Iterable[tuple[Any, Any, int]]) -> Any:
-    """Return True if, in every comparison, no element equals that of the other vector rotated by some places."""
+    """Return True if, in every comparison, no element equals the one in the other vector, rotated by some places."""
     equal = [builder.icmp_signed("==", part, rotate(builder, other, by)) for part, other, by in compared]
     found = builder.bitcast(functools.reduce(builder.or_, equal), ir.IntType(AT_ONCE))
     return builder.icmp_unsigned("==", found, ir.IntType(AT_ONCE)(0))

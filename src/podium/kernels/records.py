@@ -46,7 +46,7 @@ def alike(values: Any, prototype: Any) -> Any:
 
 
 def after_row(numbers: Any, start: int, values: Any, prototype: Any) -> Any:
-    """Return a NamedTuple of the prototype's type: as many numbers from `start` on as needed, then the values."""
+    """Return a NamedTuple of the prototype's type: as many numbers from `start` on as needed, and then the values."""
     stop = start + len(prototype) - len(values)
     return type(prototype)(*map(float, numbers[start:stop]), *values)
 
@@ -103,7 +103,7 @@ def _floats(context: Any, builder: Any, values: Any, kinds: Any) -> list[Any]:
 def _lane_cells(context: Any, builder: Any, signature: Any, args: Any, count: int) -> list[Any]:
     """Return pointers to the fields of a lane. Only row and lane vary, so that LLVM can combine lanes.
 
-    A table with rows is addressed by row, and a table without rows by field.
+    A table with rows is addressed by row, and a table without rows is addressed by field.
     """
     array = signature.args[0]
     table = context.make_array(array)(context, builder, args[0])

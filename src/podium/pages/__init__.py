@@ -1,1 +1,1 @@
-"""Formatted numbers, pictures, and the other parts from which web pages and reports are made."""
+"""Formatted numbers, pictures, and other parts from which web pages and reports are made."""

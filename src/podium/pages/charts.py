@@ -92,7 +92,7 @@ def place(at: datetime | float) -> float:
 
 
 def rating_span(lines: Sequence[HistoryLine], hindsight: Sequence[HistoryPoint]) -> Scale:
-    """Return the span of ratings, with a margin and the newest band. Older bands that are wider are cut off."""
+    """Return the span of ratings, including a margin and the newest band. Older bands that are wider are cut off."""
     values = [point.rating for points in (*(line.points for line in lines), hindsight) for point in points]
     if len(lines) == 1:
         newest = lines[0].points[-1]
@@ -129,7 +129,7 @@ def paths(plot: Plot, points: Sequence[HistoryPoint], css: str) -> Markup:
 
 
 def dots(plot: Plot, line: HistoryLine) -> Markup:
-    """Return links to reasons: all if there are few, or else an even selection with the newest and the highest."""
+    """Return links to reasons: all if there are few, or else an even selection with the newest and the highest one."""
     linked = [point for point in line.points if point.href]
     best = line.best
     every = -(-len(linked) // (MAX_DOTS - 1)) or 1
@@ -166,7 +166,7 @@ def marks(plot: Plot, line: HistoryLine, digits: int) -> Markup:
 
 
 def free_side(plot: Plot, line: HistoryLine, point: HistoryPoint) -> float:
-    """Return the vertical offset of a label, which is above its point unless more of the line is there."""
+    """Return the vertical offset of a label. It is above its point unless more of the line is there."""
     x = plot.x.share(place(point.at))
     near = [other.rating for other in line.points if abs(plot.x.share(place(other.at)) - x) < CROWDED]
     above = sum(rating > point.rating for rating in near)
@@ -216,7 +216,7 @@ LABEL_FROM, LABEL_TO = 0.5, 0.88  # share of the width at which the labels of th
 
 
 def expected_curve(points: Sequence[tuple[float, float]], marked: Mapping[float, str], label: str) -> Markup:
-    """Draw the expected score by lead. There must be at least two leads."""
+    """Draw the expected score as a function of the lead. There must be at least two leads."""
     low, high = points[0][0], points[-1][0]
     plot = Plot(Scale(low, high), Scale(0.0, 1.0), CURVE_HEIGHT, top=8)
     marks = [low, low / 2.0, 0.0, high / 2.0, high] if low == -high else [low, high]
@@ -231,7 +231,7 @@ def expected_curve(points: Sequence[tuple[float, float]], marked: Mapping[float,
 
 
 def weights_curve(points: Sequence[tuple[int, float]], marked: Mapping[int, str], label: str) -> Markup:
-    """Draw the effect of a duel by the event's number. There must be at least two events."""
+    """Draw the effect of a duel as a function of the event's number. There must be at least two events."""
     top = max(points for _, points in points)
     rows = [Step(value, f"{value:g}") for value in round_values(0.0, 1.05 * top or 1.0, CURVE_ROWS)]
     first, last = points[0][0], points[-1][0]
@@ -259,7 +259,7 @@ def weights_curve(points: Sequence[tuple[int, float]], marked: Mapping[int, str]
 
 
 def reliability_curve(bins: Sequence[ReliabilityBin], label: str) -> Markup:
-    """Draw the observed score by the expected score. There must be at least two bins.
+    """Draw the observed score as a function of the expected score. There must be at least two bins.
 
     The size of a dot shows its number of duels. The line through each dot shows its 95 % interval.
     """

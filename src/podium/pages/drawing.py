@@ -1,7 +1,7 @@
-"""The basis of charts: scales, round steps and a labelled grid. Also lines, bars and squares without a grid.
+"""The basis of charts: scales, round steps and a labelled grid, and lines, bars and squares without a grid.
 
 A chart is an `<svg>` without a view box. Horizontal positions are percentages and vertical ones are pixels, so that the
-chart stretches with its column while the text keeps its size. Only paths are in an inner view box, which may be
+chart stretches with its column while the text keeps its size. Only paths are in an inner view box, which can be
 distorted.
 """
 
@@ -132,7 +132,10 @@ class Plot:
         return "M" + "L".join(places)
 
     def grid(self, rows: Sequence[Step], columns: Sequence[Step]) -> Markup:
-        """Return horizontal lines with labels on the left, and labels below, half of them only on wide screens."""
+        """Return horizontal lines with labels on the left, and labels below.
+
+        Half of those are only for wide screens.
+        """
         lines = [
             Shape(
                 '<line class="grid" x2="100%" y1="{0}" y2="{0}"/><text x="-8" y="{1}" text-anchor="end">{2}</text>'
@@ -189,7 +192,7 @@ def spark(points: Sequence[float]) -> Markup:
 
 
 def signed_bar(value: float, low: float, high: float) -> Markup:
-    """Draw a change as a bar from zero, with losses to the left and gains to the right, on a common scale."""
+    """Draw a change as a bar that starts at zero, with losses to the left and gains to the right, on a common scale."""
     scale = Scale(min(low, 0.0), max(high, 0.0))
     zero, end = scale.share(0.0) if scale.high > scale.low else 0.0, scale.share(value)
     left, width = min(zero, end), abs(end - zero)
@@ -210,12 +213,12 @@ def share_bar(share: float, css: str = "bar", within: float | None = None) -> Ma
 
 
 def svg(height: int, content: Markup) -> Markup:
-    """Return a drawing that appears next to the numbers it shows."""
+    """Return a drawing that appears next to the numbers that it shows."""
     return Shape('<svg width="100%" height="{}" aria-hidden="true">{}</svg>').format(height, content)
 
 
 def split_bar(share: float, label: str) -> Markup:
-    """Draw two probabilities that add up to 1, given the first."""
+    """Draw two probabilities that add up to 1, given the first one."""
     first = across(max(0.0, share - SPLIT_GAP / 2.0))
     second, width = across(min(1.0, share + SPLIT_GAP / 2.0)), across(max(0.0, 1.0 - share - SPLIT_GAP / 2.0))
     return Shape(
@@ -274,7 +277,7 @@ def bar(scale: Scale, start: Decimal, points: Decimal, *, opens: bool = False) -
 
 
 def end(scale: Scale, rating: Decimal, text: str, *, is_first: bool) -> Markup:
-    """Return a dot with the rating at the start or end of a waterfall."""
+    """Return a dot, with the rating, at the start or end of a waterfall."""
     x = inset(scale, rating)
     to_the_right = x < MIDDLE
     line = Shape('<line x1="{0}" x2="{0}" y1="{1}" y2="{2}"/>').format(

@@ -83,12 +83,12 @@ INDENT = re.compile(r"(?m)^\s+")
 
 
 def without_spaces(style: str) -> str:
-    """Return a style sheet with comments and unneeded spaces removed."""
+    """Return a style sheet without comments and unnecessary spaces."""
     return BETWEEN.sub(r"\1", COMMENT.sub("", style)).replace(";}", "}").strip()
 
 
 def static_content(name: str) -> bytes:
-    """Return a file from the folder `static` as it is sent, with style sheets and scripts minified."""
+    """Return a file from the `static` folder as it is sent. Style sheets and scripts are minified."""
     text = files("podium.pages").joinpath("static", name).read_text(encoding="utf-8")
     if name.endswith(".css"):
         text = without_spaces(text)

@@ -42,7 +42,7 @@ def change(points: float | Decimal | None, digits: int = 1) -> str:
 
 
 def as_shown(points: float | Decimal, digits: int) -> Decimal:
-    """Return a number rounded for display. Decimals have already been rounded, and are not changed."""
+    """Return a number rounded for display. A Decimal has already been rounded, and is not changed."""
     return points if isinstance(points, Decimal) else shown(points, digits)
 
 
@@ -79,12 +79,12 @@ def moved(points: float | Decimal, digits: int = 1) -> str:
 
 
 def deviation(value: float | None, digits: int = 0) -> str:
-    """Return the margin of a rating, which holds 19 times out of 20."""
+    """Return the margin of a rating. The true rating is within it 19 times out of 20."""
     return DASH if value is None else f"±{shown(SIGMAS * value, digits)}"
 
 
 def percent(share: float) -> str:
-    """Return a share in per cent. The text says 0 or 100 only if the outcome is certain."""
+    """Return a share as a percentage. The text says 0 or 100 only if the outcome is certain."""
     if 0.0 < share < SHARPLY_BELOW_0 / 100:
         return f"<{SHARPLY_BELOW_0}{GAP}%"
     return f">{SHARPLY_ABOVE_1}{GAP}%" if SHARPLY_ABOVE_1 / 100 < share < 1.0 else f"{100 * share:.0f}{GAP}%"
@@ -180,7 +180,7 @@ def named(text: str) -> Markup:
 
 
 def in_sentence(sentence: str, *names: str) -> Markup:
-    """Return a sentence in which these names keep their own direction wherever they are separate words."""
+    """Return a sentence in which these names keep their own text direction wherever they are separate words."""
     known = {name for name in names if name}
     parts, begin = list[Markup](), 0
     while found := [(at, -len(name), name) for name in known if (at := place_of(name, sentence, begin)) >= 0]:

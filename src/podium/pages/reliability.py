@@ -22,7 +22,7 @@ class Picture:
 
 @dataclass(frozen=True, slots=True)
 class Trust:
-    """Expected and actual wins of favourites. There are 0 duels if too few are known."""
+    """Expected and actual wins of favourites. The number of duels is 0 if too few are known."""
 
     expected: float = 0.0
     won: float = 0.0
@@ -73,7 +73,7 @@ def per_cent(share: float) -> int:
 
 
 def reliability_picture(all_bins: Sequence[ReliabilityBin]) -> Picture:
-    """Return a picture that shows observed scores by expected scores."""
+    """Return a picture that shows observed scores as a function of expected scores."""
     heading = "Do the predictions come true?"
     bins = [bin_ for bin_ in all_bins if bin_.duels]
     if len(bins) < 2:  # noqa: PLR2004  (a line)

@@ -36,7 +36,7 @@ class ResultRow:
 
 @dataclass(frozen=True, slots=True)
 class ResultTable:
-    """The entrants, best first: either all of them, or those on one page and the chosen entrant."""
+    """The entrants, best first: either all of them, or only those on one page and the chosen entrant."""
 
     heats: tuple[str, ...]
     total: str  # heading of the total that decides; empty if none was sent
@@ -52,12 +52,12 @@ class ResultTable:
 
     @property
     def pages(self) -> tuple[tuple[int, int], ...]:
-        """The first and last row of each page. It is empty if one page holds all rows."""
+        """The first and last row of each page. The list is empty if one page holds all rows."""
         firsts = range(1, self.entrants + 1, MAX_ROWS) if self.entrants > MAX_ROWS else ()
         return tuple((first, min(self.entrants, first + MAX_ROWS - 1)) for first in firsts)
 
     def page(self, first: int | None) -> Self:
-        """Return the page that starts with a row, plus the chosen entrant's row. Default: the chosen entrant's page."""
+        """Return the page that starts with a row, and the chosen entrant's row. Default: the chosen entrant's page."""
         if self.entrants <= MAX_ROWS:
             return self
         if first is None:
@@ -75,7 +75,7 @@ class ResultTable:
 
     @property
     def is_long(self) -> bool:
-        """True if some rows are hidden on a phone until all are requested."""
+        """True if some rows are hidden on a phone until the user asks for all of them."""
         return any(row.is_extra for row in self.rows)
 
 
@@ -162,14 +162,14 @@ def mark_of(line: Mapping[str, Any] | None) -> str:
 
 
 def total_head(lines: Sequence[Mapping[str, Any]], *, several: bool) -> str:
-    """Return the heading for the column with the total that decides."""
+    """Return the heading for the column with the decisive total."""
     if any(line["score"] is not None for line in lines):
         return "Total" if several else "Score"
     return "Time" if any(line["time_s"] is not None for line in lines) else ""
 
 
 def left_out(order: Sequence[str], chosen: str) -> frozenset[str]:
-    """Return the players in a long table who are hidden on a phone until all are requested."""
+    """Return the players in a long table who are hidden on a phone until the user asks for all of them."""
     if len(order) <= FEW_ROWS:
         return frozenset()
     middle = order.index(chosen) if chosen in order else 0

@@ -1,4 +1,4 @@
-"""Pictures for sharing: a badge, and a change shown by its verdict and a waterfall with closed groups, dark on light.
+"""Pictures for sharing: a badge, and a change with its verdict and a waterfall of closed groups, dark on light.
 
 All numbers are in pixels. The width of text is estimated.
 """
@@ -29,7 +29,7 @@ def width_of(text: str, letter: float = BADGE_LETTER, wide_letter: float = WIDE_
 
 
 def badge_svg(label: str, message: str) -> Markup:
-    """Return a badge as SVG, with text that is readable on either half."""
+    """Return a badge as SVG, with text that is readable on both halves."""
     label = shortened(label, MAX_LETTERS)
     left, right = (round(width_of(text) + 2 * PADDING) for text in (label, message))
     return Markup(
@@ -128,9 +128,9 @@ def result_card(heading: str, headline: str, rows: Sequence[CardRow], address: s
 
     Args:
         heading: the pool and the event.
-        headline: a sentence about who won and who climbed most.
-        rows: all entrants, winner first. The first `CARD_ROWS` are drawn, and the others are counted.
-        address: the address at which the result can be read, or an empty string if it is not known.
+        headline: a sentence about the winner and the player who climbed most.
+        rows: all entrants, with the winner first. The first `CARD_ROWS` are drawn, and the others are counted.
+        address: the address of the result, or an empty string if it is not known.
     """
     palette, size = DARK if dark else LIGHT, WIDE
     title = 48
@@ -190,7 +190,7 @@ INSIDE_FLAG = re.compile("(?<=[\U0001f1e6-\U0001f1ff])(?=[\U0001f1e6-\U0001f1ff]
 
 
 def draw_png(svg: Markup) -> bytes:
-    """Draw a picture as a PNG. A letter that is missing in all fonts becomes a box."""
+    """Draw a picture as a PNG. A letter that is missing from all fonts becomes a box."""
     with needs_extra("service", "a picture"):
         import resvg_py  # noqa: PLC0415  (an extra)
     folders = [folder] if (folder := os.environ.get(FONTS_VARIABLE)) else []

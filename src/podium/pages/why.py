@@ -1,4 +1,4 @@
-"""The explanation of a rating change as a picture and as sentences. The numbers that are displayed add up."""
+"""The explanation of a rating change as a picture and as sentences. The displayed numbers add up."""
 
 from dataclasses import dataclass
 from decimal import Decimal

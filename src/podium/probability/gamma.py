@@ -1,7 +1,7 @@
 """The gamma performance model: a performance is Gamma(shape g, rate e^(c alpha (R - 1500))), and 0 is perfect.
 
 Source: D. Mlot, "The Folyami Rating System" (2023), "Expected score and the gamma performance model", and its use for
-the strength of a race. Shape 1 is Elo's model, in which a field finishes by the Plackett-Luce model.
+the strength of a race. Shape 1 is Elo's model, in which a field finishes according to the Plackett-Luce model.
 """
 
 import math
@@ -94,7 +94,7 @@ def win_probability(rating: float, opponent: float, shape: int = 3) -> float:
 def rank_distribution(
     ratings: Sequence[float] | npt.NDArray[np.float64], shape: int = 3, resolution: float | None = None
 ) -> npt.NDArray[np.float64]:
-    """Return each entrant's probability of each rank, within 1e-9.
+    """Return each entrant's probability of each rank, accurate to 1e-9.
 
     Args:
         ratings: the rating of each entrant.
@@ -103,7 +103,7 @@ def rank_distribution(
             `shape`). Equal times share the best rank. Default: no ties.
 
     Returns:
-        A float64 array of shape (entrants, ranks), best rank first.
+        A float64 array of shape (entrants, ranks), with the best rank first.
     """
     field = performances(ratings, shape)
     return ranks.rank_distribution(field) if resolution is None else ranks.tied_rank_distribution(field, resolution)

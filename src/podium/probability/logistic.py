@@ -1,4 +1,4 @@
-"""Expected scores from log-odds: the logistic curve used by Elo and most later systems, and fast sums of it."""
+"""Expected scores from log-odds: the logistic curve that Elo and most later systems use, and fast sums of it."""
 
 from typing import Any, NamedTuple
 
@@ -29,9 +29,9 @@ def both_chances(log_odds: float) -> tuple[float, float]:
 
 @kernel
 def bradley_terry(log_odds: float) -> float:
-    """Return e^x, a player's strength in the Bradley-Terry model, or 0 out of range.
+    """Return e^x, a player's strength in the Bradley-Terry model, or 0 if it is out of range.
 
-    With strengths, a field of n needs n exponentials instead of n (n - 1) / 2.
+    Using strengths, a field of n needs n exponentials instead of n (n - 1) / 2.
     """
     return exp(log_odds) if abs(log_odds) <= LARGEST else 0.0
 
@@ -44,7 +44,7 @@ def win_share(mine: float, theirs: float, log_odds: float) -> float:
 
 @kernel
 def score(mine: float, theirs: float) -> float:
-    """Return the result by places, without branching: 1 for the better (lower) place, 0 for the worse, 0.5 if equal."""
+    """Return the result for two places, without branching: 1 if better (lower), 0 if worse, 0.5 if equal."""
     return 0.5 * (1.0 + (mine < theirs) - (mine > theirs))
 
 
@@ -76,7 +76,7 @@ def logistic_workspace(size: int) -> LogisticWorkspace:
 
 @kernel
 def add_up_logistics(work: LogisticWorkspace, size: int, slope: float) -> bool:
-    """Fill the row `TOTAL` from `X` and `WEIGHT`. Return False if any x is not finite or they are too far apart."""
+    """Fill the `TOTAL` row from `X` and `WEIGHT`. Return False if any x is not finite or they are too far apart."""
     boxes, table = work.boxes, work.table
     count = fill_boxes(table, X, size, WIDTH / slope, boxes)
     if count < 0:
@@ -132,7 +132,7 @@ def add_up_polynomials(work: LogisticWorkspace, box: int, slope: float) -> None:
 
 @kernel
 def set_points(work: LogisticWorkspace, box: int, slope: float) -> None:
-    """Write the weights of a box's Chebyshev points, from the sums of the polynomials."""
+    """Write the weights of a box's Chebyshev points, using the sums of the polynomials."""
     table, boxes, lanes = work
     begin = boxes.indices[OWN, box]
     count = lanes.shape[0] - SUMS  # POINTS; a constant would make the compiler unroll every loop

@@ -1,7 +1,7 @@
 """The normal distribution, the corrections of TrueSkill for wins and draws, and sorting into boxes.
 
 v and w are the additive and multiplicative corrections of Herbrich, Minka and Graepel (TrueSkill, 2006) and of Weng and
-Lin (2011). x is the expected difference and t the draw margin, both in standard deviations.
+Lin (2011). x is the expected difference and t is the draw margin, both in standard deviations.
 """
 
 import math
@@ -97,7 +97,7 @@ def scaled_ratio(z: float) -> float:
 
 @kernel
 def hazard(x: float) -> float:
-    """Return density(x) / distribution(x), which is finite for any x, and about -x for x far below 0."""
+    """Return density(x) / distribution(x), which is finite for any x, and close to -x for x far below 0."""
     z = abs(x)
     ratio, one_more = scaled_ratio(z), 1.0 + z
     if x <= 0.0:
@@ -239,6 +239,6 @@ def sort_by_digit(boxes: Boxes, size: int, shift: int) -> None:
 
 @kernel
 def members(boxes: Boxes, box: int) -> int:
-    """Return how many numbers a box holds."""
+    """Return the number of numbers in a box."""
     held: int = boxes.indices[FIRST, box + 1] - boxes.indices[FIRST, box]
     return held

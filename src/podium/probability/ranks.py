@@ -1,8 +1,8 @@
-"""Distributions of ranks and of finishing orders of independent performances, by integrating over one at a time.
+"""Distributions of ranks and finishing orders of independent performances, by integrating over one at a time.
 
-Given one entrant's performance x, the number of others ahead is a sum of independent Bernoulli variables. Computing its
-distribution takes one step per opponent: n^2 steps for a field, and n more to remove one entrant. Nothing is enumerated
-or sampled. A performance is given by its logarithm u, and lower is better.
+For a given performance x of one entrant, the number of others ahead is a sum of independent Bernoulli variables.
+Computing its distribution takes one step per opponent: n^2 steps for a field, and n more to remove one entrant. Nothing
+is enumerated or sampled. A performance is given by its logarithm u, and lower is better.
 """
 
 import math
@@ -28,7 +28,7 @@ MAX_BINS = 2_000_000
 
 
 class Performances(Protocol):
-    """Independent performances of a field, one per entrant."""
+    """The independent performances in a field, one per entrant."""
 
     @property
     def scale(self) -> Floats:
@@ -80,7 +80,7 @@ class GammaPerformances:
 class GumbelPerformances:
     """Performances whose logarithms have the distribution 1 - exp(-e^((u - location) / scale)).
 
-    With a common scale, differences are logistic, and a field finishes by the Plackett-Luce model.
+    With a common scale, differences are logistic, and a field finishes according to the Plackett-Luce model.
     """
 
     location: Floats
@@ -125,13 +125,13 @@ class NormalPerformances:
 
 
 def rank_distribution(field: Performances, selection: npt.NDArray[np.bool_] | None = None) -> Floats:
-    """Return each entrant's probability of each rank, within 1e-9.
+    """Return each entrant's probability of each rank, accurate to 1e-9.
 
     Args:
         selection: a mask of the entrants whose ranks are needed. Default: all.
 
     Returns:
-        A float64 array of shape (entrants, ranks), best rank first. The rows of other entrants are 0.
+        A float64 array of shape (entrants, ranks), with the best rank first. The rows of all other entrants are 0.
     """
     rows = np.ones(field.scale.size, np.bool_) if selection is None else selection
     step = FIRST_STEP * float(field.scale.min())
@@ -155,7 +155,7 @@ def field_strength(field: Performances, top: int) -> float:
 
 
 def integrate(field: Performances, rows: npt.NDArray[np.bool_], step: float, offset: float) -> Floats:
-    """Return the trapezoidal sum over those points (k + offset) step that any selected entrant may reach."""
+    """Return the trapezoidal sum over the points (k + offset) step that any selected entrant may reach."""
     n = rows.size
     ranks = np.zeros((n, n))
     low, high = field.support()
@@ -231,7 +231,7 @@ def _count_ranks(cdf: Any, weight: Any, counts: Any, ranks: Any) -> None:
 
 @kernel
 def count_ahead(cdf: Any, point: int, counts: Any) -> tuple[int, int, int]:
-    """Fill `counts` with the distribution of how many entrants are ahead, among those for whom this is uncertain."""
+    """Fill `counts` with the distribution of the number of entrants ahead, among those for whom this is uncertain."""
     size, low, high = 0, 0, 0
     counts[0] = 1.0
     for j in range(cdf.shape[1]):
@@ -291,8 +291,8 @@ def order_chances(field: Performances) -> tuple[Orders, Floats]:
     """Return the probability of every order of a small field, by integrating over one performance after another.
 
     Returns:
-        The orders, best first, as in `itertools.permutations`, in an array of shape (n!, n), and their
-        probabilities, within 1e-12.
+        The orders, best first, as in `itertools.permutations`, in an array of shape (n!, n), and their probabilities,
+        accurate to 1e-12.
     """
     size, width = field.scale.size, float(field.scale.min())
     nodes, weights = legendre.leggauss(NODES)
@@ -304,7 +304,7 @@ def order_chances(field: Performances) -> tuple[Orders, Floats]:
     chances: list[float] = []
 
     def extend(last: tuple[int, ...], ahead: Floats) -> None:
-        """Extend an order by each remaining entrant in turn, as the next to finish.
+        """Extend an order with each remaining entrant in turn as the next to finish.
 
         Args:
             last: The entrants ahead, in order.
@@ -324,7 +324,7 @@ def order_chances(field: Performances) -> tuple[Orders, Floats]:
 
 
 def sample_orders(field: Performances, uniform: Floats) -> Orders:
-    """Return the orders, best first, of performances at the given quantiles. Both arrays have the shape (draws, n)."""
+    """Return the orders, best first, of performances at the given quantiles. Both arrays have shape (draws, n)."""
     low, high = field.support()
     points = grid(low, high, SAMPLE_STEP * float(field.scale.min()), 0.0)
     distribution = field.cdf(points)

@@ -1,6 +1,6 @@
 """Performances of players with uncertain skill: normal skill plus Gumbel noise with a common scale.
 
-Between two players of known skill, the difference is logistic, as in Elo's model, and a field finishes by the
+Between two players of known skill, the difference is logistic, as in Elo's model, and a field finishes according to the
 Plackett-Luce model. An uncertain skill is integrated out. The distribution and density of the sum are trapezoidal sums,
 which converge exponentially. Both are tabulated densely enough for a polynomial through a few points to match the curve
 in between. All players share these points, except those whose skill is nearly certain. The error is below 1e-12.
@@ -32,8 +32,8 @@ def uncertain_performances(rating: Sequence[float], deviation: Sequence[float], 
     """Return the performances of a field with normal skills.
 
     Systems approximate a pair's probability by a logistic curve with the variance of the integral. Two players get
-    exactly that curve, so that a duel has a single answer: that of the system. In larger fields, the integral differs
-    from the curve by at most 0.023 per pair, which happens if skills are much less certain than results.
+    exactly that curve, so that a duel has a single answer, which is the system's. In larger fields, the integral
+    differs from the curve by at most 0.023 per pair, which happens if skills are much less certain than results.
 
     Args:
         rating: the mean skill of each entrant.
@@ -80,12 +80,12 @@ class UncertainPerformances:
 
     @property
     def step(self) -> float:
-        """The step of the table, which is a larger multiple of the sums' step if everyone is very uncertain."""
+        """The step of the table. It is a larger multiple of the sums' step if everyone is very uncertain."""
         return TABLE_STEP * self.noise * max(1, int(self.deviation.min() / self.noise))
 
     @cached_property
     def table(self) -> tuple[Floats, Floats]:
-        """Points one step apart near performances, with distribution and density of shape (2, points, entrants)."""
+        """Points one step apart near performances, and their distribution and density: (2, points, entrants)."""
         (low, high), fine, every = self.support(), TABLE_STEP * self.noise, round(self.step / TABLE_STEP / self.noise)
         points = grid(low - POINTS * self.step, high + POINTS * self.step, self.step, 0.0)
         filled = np.zeros((2, points.size, self.location.size))

@@ -40,7 +40,7 @@ DAYS_OF_YEARS, DAYS_OF_MONTHS = (
 
 
 def altair() -> Any:
-    """Return the drawing library. If it is not installed, raise an error that names the extra to install."""
+    """Return the drawing library. If it is not installed, raise an error that names the required extra."""
     with needs_extra("charts", "a chart"):
         import altair as alt  # noqa: PLC0415  (an extra)
     return alt
@@ -75,7 +75,7 @@ def line_legend() -> Any:
 
 
 def legend_columns(names: Sequence[str], width: int) -> int | None:
-    """Return how many legend columns fit into a width in pixels, or None if all names fit into one row."""
+    """Return the number of legend columns that fit into a width in pixels, or None if all names fit into one row."""
     widths = [SYMBOL_WIDTH + min(CHARACTER_WIDTH * len(name), MAX_NAME_WIDTH) + LEGEND_GAP for name in names]
     room = width + LEGEND_GAP  # nothing comes after the last one
     return None if sum(widths) <= room else max(1, room // max(widths))
@@ -99,7 +99,7 @@ def dates(first: datetime, last: datetime) -> Any:
 
 
 def time_axis(moments: pl.Series) -> Any:
-    """Return the axis for the column `when`, which contains dates or event numbers."""
+    """Return the axis for the `when` column, which contains dates or event numbers."""
     alt = altair()
     if moments.dtype.is_temporal():
         return alt.X("when:T", title="", axis=dates(moments.min(), moments.max()))  # type: ignore[arg-type]
@@ -146,7 +146,7 @@ def rating_histories(
 ) -> Any:
     """Chart the ratings of players over time, or by event if the results have no dates.
 
-    Ratings with hindsight are drawn as dashed lines.
+    Ratings in hindsight are drawn as dashed lines.
     """
     alt = altair()
     numbered = history.with_columns(number=pl.col("event_id").rle_id().cast(pl.Int64) + 1)
@@ -177,7 +177,7 @@ def rating_histories(
 
 
 def hindsight_points(rows: pl.DataFrame, hindsight: pl.DataFrame, *, dated: bool) -> pl.DataFrame:
-    """Return the ratings with hindsight at each event, with bands of two deviations."""
+    """Return the ratings in hindsight at each event, with bands of two deviations."""
     events = rows.select("player", "event_id", when="started_at" if dated else "number").unique(maintain_order=True)
     known = events.join(hindsight, on=["player", "event_id"], maintain_order="left")
     reach = SURE_DEVIATIONS * pl.col("deviation")
@@ -185,7 +185,7 @@ def hindsight_points(rows: pl.DataFrame, hindsight: pl.DataFrame, *, dated: bool
 
 
 def line_points(rows: pl.DataFrame, moment: str) -> pl.DataFrame:
-    """Return the points of each line: the rating before the first event, after each time, and at the end."""
+    """Return the points of each line: the ratings before the first event, after each time, and at the end."""
     changes = rows.select("player", when=moment, before="rating_before", rating="rating")
     last = changes["when"].max()
     after = changes.group_by("player", "when", maintain_order=True).agg(
@@ -301,13 +301,13 @@ def curve(kind: str, system: System | None = None) -> tuple[Curve, pl.DataFrame]
 
 
 def remoteness(system: Any) -> list[tuple[float, float, str]]:
-    """Return K for a pair of entrants, by the number of places between the two."""
+    """Return K for a pair of entrants as a function of the number of places between them."""
     closeness = system.params().closeness
     return [(float(gap), system.k * agnesi(closeness * gap), "K") for gap in range(21)]
 
 
 def provisional(system: Any) -> list[tuple[float, float, str]]:
-    """Return K for a newcomer and for an established opponent, by the number of the newcomer's event."""
+    """Return K for a newcomer and for an established opponent as a function of the number of the newcomer's event."""
     params, newcomer = system.params(), system.newcomer()
     established = enter(params, newcomer._replace(events=1e6), PRESENT)
     points = []
@@ -353,7 +353,7 @@ def gamma_densities(system: Any) -> list[tuple[float, float, str]]:
 
 
 def win_expectancy(system: Any) -> list[tuple[float, float, str]]:
-    """Return the probability of winning, by the difference in rating."""
+    """Return the probability of winning as a function of the difference in rating."""
     params, even = system.params(), system.newcomer()
     points = []
     for gap in GAPS:
@@ -363,14 +363,14 @@ def win_expectancy(system: Any) -> list[tuple[float, float, str]]:
 
 
 def result_by_time(system: Any) -> list[tuple[float, float, str]]:
-    """Return the result of a pair by the difference in time, in hundredths of the faster time."""
+    """Return the result of a pair as a function of the difference in time, in hundredths of the faster time."""
     return [(0.1 * k, lead(100.0, 100.0 + 0.1 * k), "the faster") for k in range(41)] + [
         (0.1 * k, lead(100.0 + 0.1 * k, 100.0), "the slower") for k in range(41)
     ]
 
 
 def importance_by_time(system: Any) -> list[tuple[float, float, str]]:
-    """Return the number of points at stake by the length of a race, for two newcomers."""
+    """Return the number of points at stake for two newcomers as a function of the length of a race."""
     params = system.params()
     me = enter(params, system.newcomer(), PRESENT)
     points = []

@@ -1,4 +1,4 @@
-"""Draw charts, selected by name, from rated results, results or a system. The extra `charts` is needed."""
+"""Draw charts, selected by name, from rated results, results or a system. This needs the `charts` extra."""
 
 import html
 from collections.abc import Iterator, Sequence
@@ -51,7 +51,7 @@ def distribution(ratings: pl.DataFrame, title: str) -> Any:
 
 
 def calibration(reliability: pl.DataFrame, title: str) -> Any:
-    """Chart expected results against actual results. If every expectation was right, the points lie on the diagonal."""
+    """Chart expected results against actual results. If every expectation is right, the points lie on the diagonal."""
     alt = altair()
     ends = pl.DataFrame({"expected": [0.0, 1.0], "actual": [0.0, 1.0]})
     diagonal = canvas(ends, title).mark_line(strokeDash=[4, 4], color=QUIET)
@@ -69,7 +69,7 @@ def calibration(reliability: pl.DataFrame, title: str) -> Any:
 
 
 def circulation(months: pl.DataFrame, title: str) -> Any:
-    """Chart the points gained and lost per month, newcomers separately, and the ratings of that month's players."""
+    """Chart the points gained and lost per month (newcomers separately), and the ratings of that month's players."""
     alt = altair()
     starts = months.select("month", points="introduced_starts")
     flows = months.select(
@@ -106,7 +106,7 @@ def race_strengths(strengths: pl.DataFrame, title: str) -> Any:
 
 
 def waits_and_spreads(runs: pl.DataFrame, title: str) -> Any:
-    """Chart the wait that 95 % of players do not exceed against the median spread of ratings, for each run."""
+    """For each run, chart the wait that 95 % of players do not exceed against the median spread of ratings."""
     alt = altair()
     label = (
         pl.when(pl.col("target_s").is_null())
@@ -214,14 +214,17 @@ def narrow_plots(document: dict[str, Any]) -> None:
 
 
 def with_renderer(name: str, document: dict[str, Any], **options: Any) -> Any:
-    """Call a function of the renderer with a document. If it is not installed, raise an error that names the extra."""
+    """Call a function of the renderer with a document.
+
+    If it is not installed, raise an error that names the required extra.
+    """
     with needs_extra("charts", "a chart"):
         import vl_convert  # noqa: PLC0415  (an extra, and large)
     return getattr(vl_convert, name)(document, **options)
 
 
 def check_path(path: Path) -> Path:
-    """Return the path, if a chart can be written to it."""
+    """Check that a chart can be written to a path, and return the path."""
     if path.suffix not in SUFFIXES:
         raise ChartError(
             f"{path}: charts cannot be written in this format. Use a name that ends in "
@@ -266,12 +269,12 @@ def plot(
         kind: `histories`, `distribution`, `calibration`, `circulation` or `parameters` (values that a system has
             learnt) for results, or the name of a curve of a published system.
         results: the result of `podium.rate`, or anything that `podium.rate` accepts. Curves do not need results.
-        system: the system with which to rate results, or the system whose curve is drawn. Default: elo for results.
+        system: the system with which to rate results, or the system whose curve to draw. Default: elo for results.
         pool: the pool for histories, the distribution or the parameters. Default: the pool with the most events.
         players: the players to include in `histories`. Default: the leaders.
         period: the rating period.
-        out: a file to write the chart to: .svg, .png or .html.
-        hindsight: True to draw ratings with hindsight as well, as dashed lines with bands of two deviations.
+        out: the file for the chart (.svg, .png or .html).
+        hindsight: True to also draw ratings in hindsight, as dashed lines with bands of two deviations.
 
     Returns:
         The chart, as an Altair object that notebooks can display.
@@ -279,7 +282,7 @@ def plot(
     Raises:
         ParameterError: the chart does not exist, it needs results, or the system has no hindsight.
         UnknownError: the pool or a player does not exist.
-        MissingExtraError: the extra `charts` is not installed.
+        MissingExtraError: the `charts` extra is not installed.
         ChartError: the file cannot be written.
     """
     if out is not None:

@@ -1,6 +1,6 @@
 """Memory: Python's garbage collector, the allowed memory of a process, and the size of values.
 
-Python's collector should not scan objects again and again that will stay or are about to be freed.
+Python's collector should not repeatedly scan objects that will stay or are about to be freed.
 """
 
 import gc
@@ -26,7 +26,7 @@ def keep_loaded() -> None:
 
 
 class Pauses:
-    """Pauses of the collector, by any threads. It resumes after the last pause, if it was on before the first."""
+    """Pauses of the collector by any threads. It resumes after the last pause if it was on before the first one."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -40,7 +40,7 @@ class Pauses:
             self._count += 1
 
     def end(self) -> None:
-        """End a pause. If other pauses continue, scan the remaining objects once there are many."""
+        """End a pause. If other pauses continue, scan the remaining objects when there are many."""
         with self._lock:
             self._count -= 1
             is_last = not self._count
@@ -70,7 +70,7 @@ GROUP_FILES = {"": "/sys/fs/cgroup{}/memory.max", "memory": "/sys/fs/cgroup/memo
 
 
 def allowed_memory() -> int:
-    """Return how many bytes of memory this process can use: the machine's, or fewer if its container has a limit."""
+    """Return how many bytes of memory this process can use: the machine's, or fewer if the container has a limit."""
     found = UNKNOWN_MEMORY
     with suppress(AttributeError, ValueError, OSError):
         found = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")

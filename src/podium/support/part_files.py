@@ -1,6 +1,7 @@
-"""Files that are written atomically, and temporary folders that exist as long as they are in use.
+"""Files that are written atomically, and temporary folders that exist for as long as they are in use.
 
-A file is written next to its target and renamed at the end. Folders of a killed service are removed at the next start.
+A file is written next to its target and renamed at the end. Folders left behind by a killed service are removed the
+next time it starts.
 """
 
 import os
@@ -22,13 +23,13 @@ def part_file(
     side_files: tuple[str, ...] = (),
     private: bool = False,
 ) -> Iterator[Path]:
-    """Yield a path to write to. At the end it replaces the target; after an error it is deleted.
+    """Yield a path to write to. At the end, the file replaces the target. After an error, it is deleted.
 
     The content is on disk before the name, and the name is on disk before the context ends. Links keep pointing to the
     file.
 
     Args:
-        private: Create the file so that only its owner can read it. A replaced file keeps its mode in any case.
+        private: True to create a file that only its owner can read. A replaced file keeps its mode in any case.
     """
     file = target.resolve()
     if not file.parent.is_dir():
@@ -89,7 +90,7 @@ PREFIX = "podium-service-"
 
 @contextmanager
 def temporary_folder() -> Iterator[Path]:
-    """Yield a folder that is locked while it is used, which distinguishes it from the folders of killed services."""
+    """Yield a folder that is locked while in use, which distinguishes it from those left behind by killed services."""
     with tempfile.TemporaryDirectory(prefix=PREFIX) as folder:
         taken = lock(Path(folder))
         try:
@@ -100,7 +101,7 @@ def temporary_folder() -> Iterator[Path]:
 
 
 def remove_left_over() -> None:
-    """Delete the folders that no service uses any more."""
+    """Delete folders that no service uses any more."""
     for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
         with suppress(OSError):  # locked, another user's, or removed meanwhile
             taken = lock(folder)

@@ -1,7 +1,7 @@
-"""Values for people, with one rule for all displays of a change, so that displayed numbers add up.
+"""Values for people. One rule applies wherever a change is displayed, so that displayed numbers add up.
 
-Ratings are rounded to the system's digits. A change is the difference of the two rounded ratings. Its parts are rounded
-by largest remainder, so that they add up to it. Programs get all digits.
+Ratings are rounded to the system's digits. A change is the difference between the two rounded ratings. Its parts are
+rounded by the largest-remainder method, so that they add up to it. Programs get all digits.
 """
 
 import re
@@ -21,18 +21,18 @@ BEFORE_DOTS: Final = "\x1e"  # precedes a name of dots, which browsers would tak
 
 
 def shown(value: float, digits: int) -> Decimal:
-    """Return the number rounded to this many decimals. Zero has no sign."""
+    """Return the number rounded to this many decimal places. Zero has no sign."""
     number = Decimal(f"{value:.{digits}f}")
     return abs(number) if number.is_zero() else number
 
 
 def shown_change(before: float, after: float, digits: int) -> Decimal:
-    """Return the difference of two rounded ratings."""
+    """Return the difference between two rounded ratings."""
     return shown(after, digits) - shown(before, digits)
 
 
 def shown_parts(parts: Sequence[float], total: Decimal, digits: int) -> list[Decimal]:
-    """Round parts by largest remainder, so that they add up to a rounded total."""
+    """Round parts by the largest-remainder method, so that they add up to a rounded total."""
     if not parts:
         return []
     unit = Decimal(1).scaleb(-digits)
@@ -59,7 +59,7 @@ def cell(value: object, decimals: int = 2, instants: str = "%Y-%m-%d %H:%M") -> 
     """Return a value for people, or an empty string for None.
 
     Args:
-        decimals: Number of decimals for a number of 1 or more. Smaller numbers get four.
+        decimals: Number of decimal places for a number of 1 or more. Smaller numbers get four.
     """
     if value is None:
         return ""
@@ -74,11 +74,11 @@ def cell(value: object, decimals: int = 2, instants: str = "%Y-%m-%d %H:%M") -> 
 
 
 def column_texts(series: "pl.Series", instants: str = "%Y-%m-%d %H:%M") -> list[str]:
-    """Return the values of a column for people, with the same number of decimals.
+    """Return the values of a column for people, with the same number of decimal places.
 
     Returns:
-        One string per value: with four decimals if all numbers are below 2, such as probabilities and losses,
-        otherwise with two.
+        One string per value, with four decimal places if all numbers are below 2 (such as probabilities and losses),
+        and otherwise with two.
     """
     if not series.dtype.is_float():
         return [cell(value, instants=instants) for value in series.to_list()]
@@ -168,7 +168,7 @@ MIN_SLIP = 4  # letters from which a name may have one error
 
 
 def is_nearly(name: str, other: str) -> bool:
-    """Return True if two names differ by one letter, in case, or in how they write the same pair."""
+    """Return True if two names differ by one letter, in case, or in the way they write the same pair."""
     one, two = name.casefold(), other.casefold()
     if abs(len(one) - len(two)) > 1 and not PAIR.search(one):  # like most names of a large pool
         return False
@@ -183,7 +183,7 @@ def is_nearly(name: str, other: str) -> bool:
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:
-    """Return a suggestion for an unknown name, as the end of a sentence: a similar name, or the one containing it."""
+    """Return a suggestion for an unknown name, as the end of a sentence: a similar name, or a name that contains it."""
     known = [*known]
     holding = [other for other in known if name.casefold() in other.casefold()]
     meant = nearest_name(name, known) or (holding[0] if len(holding) == 1 else None)

@@ -110,11 +110,11 @@ class Call(Generic[Answer]):
     headers: Mapping[str, str] = field(default_factory=dict)
 
     def url(self) -> str:
-        """Return the path with its names filled in."""
+        """Return the path with the names filled in."""
         return self.path.format_map({name: quote_name(value) for name, value in self.names.items()})
 
     def of_version(self, version: str | None) -> "Call[Answer]":
-        """Return the same request, set to fail if the object has another version. None means that there is no check."""
+        """Return the same request, which fails if the object has another version. None means no check."""
         return self if version is None else replace(self, headers={"If-Match": f'"{version}"'})
 
     def then(self, change: Callable[[Answer], Other]) -> "Call[Other]":
@@ -203,7 +203,7 @@ def rerated(answer: Mapping[str, Any]) -> int:
 
 
 def nothing(_answer: object) -> None:
-    """Return nothing for an answer that says nothing new."""
+    """Return None for a response that contains nothing new."""
 
 
 PATIENCE_S = 30.0  # longer than a restart of the service
@@ -251,7 +251,7 @@ class Attempts:
         return False
 
     def _count(self, requested_pause_s: float) -> None:
-        """Record a failed attempt. Another attempt follows if there is enough patience left for the pause before it."""
+        """Record a failed attempt. Another attempt follows if enough patience is left for the pause before it."""
         own_pause_s = self._longest_s * random.uniform(MIN_SHARE, 1.0)  # noqa: S311  (no secret)
         self.pause_s = max(own_pause_s, requested_pause_s)
         self.is_over = monotonic() + self.pause_s > self._deadline

@@ -28,8 +28,8 @@ class Routes(CustomRoutes, ReadRoutes, PageRoutes, WriteRoutes):
             url: Address of the service, for example `http://127.0.0.1:8000`.
             key: The API key. Default: no key.
             timeout_s: Timeout for each attempt in seconds.
-            patience_s: Number of seconds for which a request is retried if there is no response, or one with status 429
-                or 502 to 504; 0 for a single attempt.
+            patience_s: Number of seconds for which a request is retried if there is no response, or a response with
+                status 429 or 502 to 504. 0 means a single attempt.
             transport: Transport of httpx2, for tests.
 
         Raises:
@@ -44,9 +44,9 @@ class Routes(CustomRoutes, ReadRoutes, PageRoutes, WriteRoutes):
 class Client(Routes):
     """A client for the service at an address, used with a key. Use it as a context manager, or `close` it.
 
-    Every method raises `ClientError` if the service rejects the request: 401 and 403 for the key, 404 for something
-    that does not exist, 422 for invalid input. Times in responses are `datetime` objects. Times in requests can also be
-    ISO 8601 strings.
+    Every method raises `ClientError` if the service rejects the request: with status 401 or 403 for the key, 404 for
+    something that does not exist, and 422 for invalid input. Times in responses are `datetime` objects. Times in
+    requests can also be ISO 8601 strings.
     """
 
     _KIND = "Client"

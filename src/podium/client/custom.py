@@ -21,7 +21,7 @@ def cells_of(entrant: Mapping[str, Any]) -> str:
 
 
 class CustomRoutes:
-    """Routes that take an event or several, parameters by name, entrants as names, or a season by date or number."""
+    """Routes that take one or several events, parameters by name, entrants as names, or a season by date or number."""
 
     @route
     def create_pool(
@@ -96,8 +96,8 @@ class CustomRoutes:
     ) -> Call[list[Receipt]]:
         """Submit one or several events, each `{"event_id", "started_at", "entries": [{"player", …}]}`.
 
-        Without `started_at`, the event starts now. In a pool with the order `sequence`, it has a number instead, by
-        default the next one.
+        Without `started_at`, the event starts now. In a pool with the order `sequence`, it has a number instead, which
+        is the next one by default.
 
         Args:
             dry_run: Save nothing.
@@ -151,7 +151,7 @@ class CustomRoutes:
             dry_run: Save nothing.
 
         Returns:
-            The pseudonym, or with `dry_run` all replacements that it would make.
+            The pseudonym or, with `dry_run`, all replacements that would be made.
         """
         path, query = "/pools/{pool}/players/{player}/anonymize", {"dry_run": dry_run}
         call = json_call("POST", path, Anonymization, None, query, pool=pool, player=player)
@@ -161,7 +161,7 @@ class CustomRoutes:
     def predict(
         self, pool: str, entrants: Entrants = (), *, sides: Iterable[Entrants] = (), top: int = 3
     ) -> Call[FieldChances]:
-        """Predict the result of a field.
+        """Predict the result of a race between these entrants.
 
         Args:
             entrants: Names of players who compete individually, or dicts with `player` and optionally `shared`, `side`,
@@ -184,7 +184,7 @@ class CustomRoutes:
             policy: `size`, `teams`, `least`, `target_s`, `scale`.
 
         Returns:
-            One row per match; empty if no match should start yet.
+            One row per match. The list is empty if no match should start yet.
         """
         body = {"tickets": [*tickets]} | policy
         return json_call("POST", "/pools/{pool}/matchmaking", list[Match], body, pool=pool)
@@ -200,12 +200,13 @@ class CustomRoutes:
         new: Sequence[str] = (),
         margin: float | None = None,
     ) -> Call[RaceStakes]:
-        """Return the rating change for each place in a race between these entrants, like `fixture_stakes`.
+        """Return the rating change for each place in a race between these entrants, as `fixture_stakes` does.
 
         Args:
             entrants: Up to 200 names, or dicts with `player` and optionally `shared`, `side`, and `new` for a newcomer
                 whose name is similar to a known one.
-            player: Player whose table to return; added to the entrants if missing. Default: the first entrant.
+            player: Player whose table to return. If missing from the entrants, the player is added. Default: the first
+                entrant.
             heats: Number of heats, from 1 to 100; the player takes the same place in each.
             new: Newcomers whose names are similar to known ones.
             margin: Margin of a win between two sides. Default: the usual margin of the pool.

@@ -20,7 +20,7 @@ class SignatureError(PodiumError):
 
 
 def sign(secret: str, message_id: str, timestamp_s: int, body: bytes) -> str:
-    """Return the value of the header `webhook-signature`."""
+    """Return the value of the `webhook-signature` header."""
     key = base64.b64decode(secret.removeprefix(SECRET_PREFIX))
     digest = hmac.digest(key, f"{message_id}.{timestamp_s}.".encode() + body, hashlib.sha256)
     return f"{VERSION},{base64.b64encode(digest).decode()}"
@@ -33,9 +33,9 @@ def verify_webhook(
 
     Args:
         secret: The secret shown by `podium webhook create`.
-        headers: Headers of the request; their case does not matter.
+        headers: Headers of the request, in upper or lower case.
         body: Unchanged bytes of the request's body.
-        tolerance_s: Maximum age of the message in seconds, and how far in the future it may be if clocks differ.
+        tolerance_s: Maximum age of the message in seconds. If clocks differ, it may also be this far in the future.
 
     Returns:
         The entry of the pool's log. If an entry is repeated, it has the same `webhook-id` header.

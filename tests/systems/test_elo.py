@@ -103,6 +103,11 @@ def test_elo_with_options_is_a_system_like_others(margin):
     assert podium.check_system(system, histories=2).kept
 
 
+def test_options_by_position_and_by_name_are_the_same_system():
+    assert find("elo")(20.0, 400.0, 1500.0, "mean", 40.0) == find("elo")(k=20, k_new=40)
+    assert find("elo")(k=20, k_new=40) != find("elo")(k=20)
+
+
 def test_a_season_begins_by_its_month_live_and_in_a_replay():
     games = [match(2, 0, day) for day in ("2025-06-29", "2025-07-01", "2025-12-31", "2026-01-01", "2026-08-01")]
     rated = podium.rate([row for game in games for row in game], NFL)

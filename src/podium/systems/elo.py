@@ -5,7 +5,7 @@ compared in pairs.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, ClassVar, NamedTuple, Self
 
 from podium.engine.inputs import Entrant, Entry, Heat
@@ -73,7 +73,7 @@ class Elo(System):
     new: int = parameter(30, "number of events for which k_new counts", unit="events", low=0, high=10000, search=())
     k_top: float | None = parameter(None, "k once a rating has reached `top`", unit="points", low=0.0, high=1e6)
     top: float = parameter(2400.0, "rating at which k changes to k_top, permanently", unit="points", search=())
-    home: float = parameter(0.0, "points that playing at home is worth", unit="points", search=())
+    home: float = parameter(0.0, "points that playing at home is worth", unit="points")
     margin: str = parameter(
         "none", "how the lead in `score` changes k", choices=("none", "goals", "root", "log"), search=()
     )
@@ -81,12 +81,11 @@ class Elo(System):
     mean: float = parameter(1505.0, "rating to which a new season moves everybody", unit="points", search=())
     season: int = parameter(7, "month in which seasons begin", low=1, high=12, search=())
 
-    def __new__(cls, *_: Any, **settings: Any) -> Self:
+    def __new__(cls, *values: Any, **named: Any) -> Self:
         """Return plain Elo, or the system with options if one of them is set."""
-        has_options = any(
-            settings.get(name, off) != off
-            for name, off in (("k_new", None), ("k_top", None), ("home", 0), ("margin", "none"), ("keep", None))
-        )
+        settings = named | {each.name: value for each, value in zip(fields(cls), values, strict=False)}
+        switches = {"k_new": None, "k_top": None, "home": 0.0, "margin": "none", "keep": None}
+        has_options = any(settings.get(name, off) != off for name, off in switches.items())
         return object.__new__(EloWithOptions if has_options else cls)  # type: ignore[return-value]
 
     def params(self) -> Any:

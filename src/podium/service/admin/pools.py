@@ -17,7 +17,7 @@ from podium.service.admin.forms import Choices, Done, Field, FormsPage, Item, Se
 from podium.service.admin.intents import POOL_ADDRESS, Admin, AdminOfAll, Admission, Intent, SignedIn
 from podium.service.http.requests import OpenFile, run_in
 from podium.service.http.visitors import Form
-from podium.service.web.rendering import PageRouter, address, pool_header
+from podium.service.web.rendering import PageRouter, address, pool_address, pool_header
 from podium.store.keys import ROLES
 from podium.systems import find, names, outsiders
 
@@ -129,7 +129,10 @@ def overview(admission: Admission, _form: Form) -> FormsPage:
         if may_administer or not needs_admin
     )
     notes = ("This pool is closed. It can be read but not changed.",) if pool.closed else ()
-    if not may_write:
+    if may_write:
+        note = "Tap the names in finishing order, or paste lines from a chat."
+        items = (Item(name="Enter a result", address=pool_address(pool.name, "tonight"), note=note), *items)
+    else:
         items = (Item(name="Sign in", address="/sign-in", note="with a key that can send or correct results."),)
         notes = (*notes, "Your key can only read this pool.")
     sections = [Section(heading="Your options", notes=notes, items=items)]

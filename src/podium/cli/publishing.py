@@ -21,13 +21,14 @@ if TYPE_CHECKING:
     from podium.results.reading import Results
     from podium.service.site.folder import Source
 
-FROM_RESULTS = ("histories", "distribution", "calibration", "circulation", "parameters")
+FROM_RESULTS = ("histories", "distribution", "calibration", "circulation", "parameters", "card")
 CURVES = ("remoteness", "provisional", "expected", "gamma", "win-expectancy", "result", "importance")
 
 
 @examples(
     "podium plot histories results.csv --player Ana --player Ben",
     "podium plot circulation results.csv -s folyami -o points.svg",
+    "podium plot card results.csv -o card.png",
     "podium plot expected -o expected.png",
 )
 def plot(

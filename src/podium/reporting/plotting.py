@@ -6,11 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
+from markupsafe import Markup
 
 from podium.analysis.audit import audit
 from podium.analysis.evaluation import evaluate
 from podium.engine.system import System
 from podium.errors import ParameterError, PodiumError, UnknownError, needs_extra
+from podium.pages.numbers import change, rating
+from podium.pages.share_picture import CardRow, draw_png, result_card
 from podium.rated import Rated
 from podium.rating import rate
 from podium.reporting.histories import (
@@ -35,7 +38,7 @@ from podium.reporting.histories import (
 )
 from podium.results.columns import DEFAULTS
 from podium.support.part_files import part_file
-from podium.support.words import suggestion
+from podium.support.words import counted, ordinal_number, suggestion
 from podium.systems import make_system
 
 
@@ -236,11 +239,13 @@ def check_path(path: Path) -> Path:
 
 
 def save(chart: Any, path: Path) -> None:
-    """Write a chart to a .png, .svg or .html file. An .html file also works offline."""
+    """Write a chart or card to a .png, .svg or .html file. An .html file also works offline."""
     check_path(path)
-    if path.suffix == ".png":
+    if isinstance(chart, Markup):
+        content = draw_png(chart) if path.suffix == ".png" else chart.encode()
+    elif path.suffix == ".png":
         document = specification(chart, inline=False, narrow=False)
-        content: bytes = with_renderer("vegalite_to_png", document, scale=PIXELS)
+        content = with_renderer("vegalite_to_png", document, scale=PIXELS)
     else:
         text = as_svg(chart) if path.suffix == ".svg" else as_page(chart, path.stem)
         content = text.encode()
@@ -249,7 +254,7 @@ def save(chart: Any, path: Path) -> None:
 
 
 SHOWN_PLAYERS = 8
-FROM_RESULTS = ("histories", "distribution", "calibration", "circulation", "parameters")
+FROM_RESULTS = ("histories", "distribution", "calibration", "circulation", "parameters", "card")
 
 
 def plot(
@@ -266,8 +271,9 @@ def plot(
     """Draw a chart.
 
     Args:
-        kind: `histories`, `distribution`, `calibration`, `circulation` or `parameters` (values that a system has
-            learnt) for results, or the name of a curve of a published system.
+        kind: `histories`, `distribution`, `calibration`, `circulation`, `parameters` (values that a system has
+            learnt) or `card` (a picture of the leaderboard to post) for results, or the name of a curve of a published
+            system.
         results: the result of `podium.rate`, or anything that `podium.rate` accepts. Curves do not need results.
         system: the system with which to rate results, or the system whose curve to draw. Default: elo for results.
         pool: the pool for histories, the distribution or the parameters. Default: the pool with the most events.
@@ -306,6 +312,18 @@ def plot(
     return chart
 
 
+def standings_card(rated: Rated, pool: str, title: str) -> Markup:
+    """Return the first places of a pool's leaderboard with each player's latest change, as SVG."""
+    board, digits = rated.leaderboard(pool=pool), rated.system.digits
+    newest = dict(rated.history.filter(pl.col("pool") == pool).select("player", "delta").iter_rows())
+    rows = [
+        CardRow(ordinal_number(rank), player, change(newest[player], digits), rating(points, digits - 1), "")
+        for rank, player, points in board.select("rank", "player", "rating").iter_rows()
+    ]
+    leader = f"{rows[0].name} leads with {rows[0].rating}." if rows else "Nobody has a rating yet."
+    return result_card(f"{title} · {counted(len(rows), 'player')}", leader, rows, "")
+
+
 def draw(kind: str, rated: Rated, pool: str | None, players: Sequence[str] | None, *, hindsight: bool) -> Any:
     if kind == "calibration":
         return calibration(evaluate(rated.results, rated.system, period=rated.period).reliability, rated.system.title)
@@ -313,6 +331,8 @@ def draw(kind: str, rated: Rated, pool: str | None, players: Sequence[str] | Non
         return circulation(audit(rated).months, rated.system.title)
     shown = rated.pool(pool)
     title = rated.system.title if shown == DEFAULTS["pool"] else f"{shown}, {rated.system.title}"
+    if kind == "card":
+        return standings_card(rated, shown, title)
     if kind == "parameters":
         return learnt_curves(rated.learnt(pool=shown), rated.system, title)
     if kind == "distribution":

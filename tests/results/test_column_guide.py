@@ -221,7 +221,7 @@ def test_xonstat_2015_leaves_out_who_played_too_little(played_s, duration_s):
 def test_every_system_says_what_a_quit_costs():
     assert all(find(name).unfinished.endswith(".") for name in names())
     others = {name for name in names() if find(name).unfinished != System.unfinished}
-    assert others == set(names()) - {"elo", "glicko", "glicko2"}
+    assert others == set(names()) - {"elo", "fide", "glicko", "glicko2"}
 
 
 @pytest.mark.parametrize("text", ["event_id,posision\na,1\n", "event_id,player,status\na,b,DNQ\n", ""])

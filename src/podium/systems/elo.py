@@ -51,13 +51,15 @@ class Elo(System):
     title: ClassVar[str] = "Elo"
     source: ClassVar[str] = "Elo, The Rating of Chessplayers, Past and Present (1978)"
     formulas: ClassVar[tuple[str, ...]] = (
-        "expected = 1 / (1 + 10^((opponent - me) / scale))",
-        "change = k * mean (or sum) over opponents of (result - expected)",
-        "with home: at home, expected has (opponent - me - home) instead; k is multiplied by G(margin)",
-        "G: goals 1, 1.5, (11 + g) / 8 for a lead of 0 or 1, 2, 3 or more; root sqrt(g);",
-        "log ln(max(g, 1) + 1) 2.2 / (2.2 + 0.001 lead of the winner's rating), and ln 2 * 2.2 for a draw",
-        "before a player's first event of a season: rating = mean + keep (rating - mean)",
-        "k is k_top once the rating has reached top, k_new for the first `new` events, else k",
+        "expected = 1 / (1 + 10^((opponent - me) / scale)); at home, me is me + home",
+        "change = k * G * mean (or sum) over opponents of (result - expected)",
+        "k = k_top once the rating has reached top, k_new for the first `new` events",
+        "G = 1 without margins; with them, for a win by g:",
+        "goals: G = 1 if g < 2, 1.5 if g = 2, otherwise (11 + g) / 8",
+        "root: G = sqrt(g)",
+        "log: G = ln(max(g, 1) + 1) * 2.2 / (2.2 + 0.001 * the winner's lead)",
+        "log, after a draw: G = 2.2 * ln 2",
+        "before the first event of a season: rating = mean + keep * (rating - mean)",
     )
     state_type: ClassVar[type[Any]] = State
     entering_type: ClassVar[type[Any]] = State

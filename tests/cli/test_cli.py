@@ -87,7 +87,7 @@ def test_system_file(karts, tmp_path):
     assert "(elo) differ. Name one system." in run("rate", karts, "-s", "stk", "--system-file", file, status=2)
     for text, message in (
         ("k = 10", "'k' is not a known name. Write system"),
-        ("parameters = 1", "and a table [parameters]"),
+        ("parameters = 1", "and a [parameters] table"),
     ):
         file.write_text(text)
         assert message in run("rate", karts, "--system-file", file, status=2)

@@ -297,7 +297,7 @@ def matchmaking(
     file: Input | None = input_option(optional=True),
     named: SystemFlags = options.SYSTEM_FLAGS,
     population: str = Option("50,200,1000,5000", metavar="N,N,...", help="Populations to try if no FILE is given."),
-    target: str = Option("20,40,80", metavar="S,S,...", help="Target waits to try, in seconds."),
+    target: str = Option("20,40,80", metavar="S,S,...", help="Target waiting times to try, in seconds."),
     size: int = Option(4, min=2, help="Players per match."),
     teams: int = Option(0, min=0, help="Sides per match; 0 if everyone plays individually."),
     least: int = Option(

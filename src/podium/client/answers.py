@@ -8,7 +8,7 @@ class PoolSummary(TypedDict):
     """A pool."""
 
     name: str  # Name of the pool.
-    system: str  # The system that rates the pool.
+    system: str  # The pool's rating system.
     parameters: dict[str, bool | int | float | str | None]  # The system's parameters by name; `none` if switched off.
     # A note that names suitable systems if events have too many players for this system. Otherwise null.
     notice: str | None

@@ -26,7 +26,7 @@ class CommonEvent(TypedDict):
     wins: int  # Number of heats that the first player won.
     draws: int  # Number of heats that were drawn.
     losses: int  # Number of heats that the first player lost.
-    delta: float  # Rating change of the first player in the event, in points.
+    delta: float  # The first player's rating change in the event, in points.
     other_delta: float  # Rating change of the other player, in points.
     title: str | None  # Title of the event, or null.
     rank: int | None  # Rank of the first player in the event. Null if unknown.
@@ -143,7 +143,7 @@ class RaceStakes(TypedDict):
     headline: str  # Sentence about the places in which the first player gains points.
     outlook: str | None  # Sentence about the best place that is likely. Null if there is no table.
     method: str  # Method and accuracy, or the reason why there is no table.
-    draws: int  # Number of finishing orders of the other entrants on which the table is based.
+    draws: int  # Number of possible finishing orders of the other entrants that the table is based on.
     is_exact: bool  # True if these are all the possible finishing orders.
     error: float  # The largest `error` of all rows.
     age_s: float  # Age of the table in seconds, if newer results have arrived. Otherwise 0.
@@ -156,7 +156,7 @@ class RunningRace(TypedDict):
     out: list[str]  # Players who did not finish.
     posted_at: datetime | None  # Time when the places were last updated. Null if none have been posted.
     changes: dict[str, float | None]  # Rating change of each player. Null for players who would not be rated.
-    # The most likely place of each player who has no place yet, behind the players who have one.
+    # The most likely place of each player without a place, assuming that they finish behind everyone who has one.
     likely: dict[str, int]
 
 

@@ -15,7 +15,7 @@ Answer = TypeVar("Answer")
 
 
 class Routes(CustomRoutes, ReadRoutes, PageRoutes, WriteRoutes):
-    """All routes of the service at an address, used with a key."""
+    """A client for all routes of the service at an address, with a key."""
 
     _KIND: ClassVar[str]  # name of the client class of httpx2
 

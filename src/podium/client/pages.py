@@ -51,7 +51,7 @@ class PageRoutes:
     def fixtures(
         self, pool: str, *, since: Moment | None = None, ahead: bool = False, most: int = 100
     ) -> Call[list[Fixture]]:
-        """List upcoming and past planned races by start time.
+        """List planned races, both upcoming and past, by start time.
 
         Args:
             since: Return only races that start at this time or later.

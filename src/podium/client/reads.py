@@ -84,7 +84,7 @@ class ReadRoutes:
     def keys(self, pool: str) -> Call[list[KeyDetails]]:
         """List the keys of a pool, including revoked ones.
 
-        With a key for all pools, the list also includes the other keys for all pools.
+        If your key is for all pools, the list also includes the other keys for all pools.
 
         Returns:
             A list. Each item is an API key. It has the fields `id, name, role, pool, per_second, backdating_limit_s,
@@ -272,7 +272,7 @@ class ReadRoutes:
 
     @route
     def reasons(self, pool: str, player: str, *, events: int = 10) -> Call[ReasonTotals]:
-        """Explain why a player's rating changed in the latest events. The reasons are added up by kind.
+        """Explain why a player's rating changed in the latest events. The points of the reasons are added up by kind.
 
         Args:
             player: Name of the player.

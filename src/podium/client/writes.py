@@ -29,7 +29,7 @@ class WriteRoutes:
             player_word: Word for a single player, such as rider.
             public: True if anyone can read the pages and data without a key. Initially false.
             time_zone: Time zone of dates on pages, such as Europe/Berlin.
-            points_scheme: Points of the championship: a name or a list, and settings.
+            points_scheme: Championship points: the name of a scheme or a list of points, and settings.
 
         Returns:
             A pool. It has the fields `name, system, parameters, notice, title, contact, player_word, public, time_zone,
@@ -60,7 +60,7 @@ class WriteRoutes:
         every: str = "",
         dry_run: bool = False,
     ) -> Call[int]:
-        """Order the events of a pool by date or by number, if it has fewer than 50.
+        """Choose whether the events of a pool are ordered by date or by number, if it has fewer than 50 events.
 
         Args:
             order: `dated` if its events have dates, or `sequence` if they have numbers instead.

@@ -410,7 +410,7 @@ def valid_value(cls: type[System], setting: Field[Any], value: Any) -> Any:
 
 
 def parse_value(cls: type[System], setting: Field[Any], value: Any) -> Any:
-    """Return the value that a string represents for the setting's type. Return other values unchanged."""
+    """Convert a string to a value of the setting's type. Return other values unchanged."""
     if not isinstance(value, str):
         return value
     may_be, word = kinds(cls, setting), value.strip().lower()

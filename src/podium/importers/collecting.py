@@ -88,7 +88,7 @@ class Collector:
         self._bad_events += 1
 
     def unused_id(self, name: str) -> str:
-        """Return a name or, if another event already has it, the first free one of name #2, name #3 and so on."""
+        """Return a name or, if another event has it, the first of name #2, name #3 and so on that is not taken."""
         unused = name
         while unused in self._contents:
             self._repeats[name] += 1

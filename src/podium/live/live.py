@@ -114,7 +114,7 @@ class Live(Standings):
         """
         if system is None and parameters:
             raise ParameterError(
-                "Live.load: parameters need the name of their system. Add the system, or leave both "
+                "Live.load: parameters were given without the name of their system. Add the system, or leave both "
                 "out to use those in the file."
             )
         saved = saving.read(Path(path), None if system is None else make_system(system, parameters))

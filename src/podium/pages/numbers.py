@@ -91,7 +91,7 @@ def percent(share: float) -> str:
 
 
 def number(value: float | None, digits: int = 0) -> str:
-    """Return a number that is not a rating, such as 1,234 or 17.5."""
+    """Format a number other than a rating, for example as 1,234 or 17.5."""
     return DASH if value is None else f"{shown(value, digits):,}".replace("-", MINUS)
 
 

@@ -123,14 +123,24 @@ RANK_X, RATING_X, CHANGE_X, NAME_X = 1136, 1020, 860, 144
 NAME_WIDTH = 520
 
 
-def result_card(heading: str, headline: str, rows: Sequence[CardRow], address: str, *, dark: bool = False) -> Markup:
+def result_card(
+    heading: str,
+    headline: str,
+    rows: Sequence[CardRow],
+    address: str,
+    *,
+    count: int | None = None,
+    dark: bool = False,
+) -> Markup:
     """Draw the result of an event as a picture of 1200 x 630 pixels.
 
     Args:
         heading: the pool and the event.
         headline: a sentence about the winner and the player who climbed most.
-        rows: all entrants, with the winner first. The first `CARD_ROWS` are drawn, and the others are counted.
+        rows: the entrants, with the winner first. The first `CARD_ROWS` are drawn, and the others are counted.
         address: the address of the result, or an empty string if it is not known.
+        count: the number of entrants. Default: the number of rows.
+        dark: True for a dark background.
     """
     palette, size = DARK if dark else LIGHT, WIDE
     title = 48
@@ -140,7 +150,8 @@ def result_card(heading: str, headline: str, rows: Sequence[CardRow], address: s
         text(MARGIN, 84 + 1.15 * title * (k + 1), line, title, palette.ink, weight=700) for k, line in enumerate(lines)
     ]
     top = 84 + 1.15 * title * len(lines) + 34
-    drawn = rows if len(rows) <= CARD_ROWS else rows[: CARD_ROWS - 1]
+    count = len(rows) if count is None else count
+    drawn = rows if count <= CARD_ROWS else rows[: CARD_ROWS - 1]
     for k, row in enumerate(drawn):
         y = top + CARD_ROW * (k + 0.7)
         name = shortened(row.name, fitting(row.name, NAME_WIDTH, 28))
@@ -155,9 +166,9 @@ def result_card(heading: str, headline: str, rows: Sequence[CardRow], address: s
                 MARGIN, top + CARD_ROW * (k + 1), size.width - 2 * MARGIN, palette.line
             ),
         ]
-    if len(drawn) < len(rows):
+    if len(drawn) < count:
         y = top + CARD_ROW * (len(drawn) + 0.7)
-        parts.append(text(NAME_X, y, f"and {len(rows) - len(drawn)} more", 24, palette.soft))
+        parts.append(text(NAME_X, y, f"and {count - len(drawn):,} more", 24, palette.soft))
     parts += [
         text(MARGIN, size.height - 32, shortened(address, 70), 24, palette.soft),
         mark(size.width - MARGIN - 48, size.height - 72, palette.mark),

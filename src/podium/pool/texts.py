@@ -61,7 +61,7 @@ class Texts:
         return {id(level): len(level.letters) + sum(array.nbytes for array in level[2:]) for level in self._levels}
 
     def find(self, text: str) -> int:
-        """Return the latest number of a string, or -1 if it is not known."""
+        """Return the number most recently assigned to a string, or -1 if the string is unknown."""
         place = self._places.get(text)
         if place is not None:
             return place

@@ -64,7 +64,7 @@ def colour(column: str, names: Sequence[str], **options: Any) -> Any:
 
 
 def dashes(names: Sequence[str]) -> Any:
-    """Return the dash scale for lines of the same colour: the first eight lines are solid, and the next are dashed."""
+    """Return the dash scale for lines of the same colour: the first eight lines are solid, and the rest are dashed."""
     patterns = [DASHES[k // len(PALETTE) % len(DASHES)] for k in range(len(names))]
     return altair().Scale(domain=list(names), range=patterns)
 

@@ -155,7 +155,7 @@ class Fide(System):
         return "day" if self.first_ratings else None
 
     def modes_on(self, modes: npt.NDArray[np.float64], days: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        """Mark games before the amendment of 8.3.1."""
+        """Mark games played before rule 8.3.1 was amended."""
         return np.where(days < UNCAPPED_FROM, CAPPED, modes)
 
     def mode_number(self, mode: str) -> float:  # noqa: ARG002  (all modes are one)

@@ -27,7 +27,11 @@ class OpenskillBtPart(openskill_bt.OpenskillBt):
     ties_in_file_order: ClassVar[bool] = True
 
     neighbours: int = parameter(
-        4, "number of teams on either side that each team is compared with", unit="teams", low=1, high=10000
+        4,
+        "number of neighbouring teams above and below that each team is compared with",
+        unit="teams",
+        low=1,
+        high=10000,
     )
 
 

@@ -29,7 +29,11 @@ class OpenskillTmPart(openskill_tm.OpenskillTm):
     spread: ClassVar[float] = 2.0
 
     neighbours: int = parameter(
-        4, "number of teams on either side that each team is compared with", unit="teams", low=1, high=10000
+        4,
+        "number of neighbouring teams above and below that each team is compared with",
+        unit="teams",
+        low=1,
+        high=10000,
     )
 
 

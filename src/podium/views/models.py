@@ -72,7 +72,7 @@ class PoolSummary:
     """A pool."""
 
     name: str = described("Name of the pool.")
-    system: str = described("The system that rates the pool.")
+    system: str = described("The pool's rating system.")
     parameters: Mapping[str, bool | int | float | str | None] = described(
         "The system's parameters by name; `none` if switched off."
     )
@@ -257,7 +257,7 @@ class CommonEvent(Started):
     wins: int = described("Number of heats that the first player won.")
     draws: int = described("Number of heats that were drawn.")
     losses: int = described("Number of heats that the first player lost.")
-    delta: float = described("Rating change of the first player in the event, in points.")
+    delta: float = described("The first player's rating change in the event, in points.")
     other_delta: float = described("Rating change of the other player, in points.")
     title: str | None = described("Title of the event, or null.")
     rank: int | None = described("Rank of the first player in the event. Null if unknown.")

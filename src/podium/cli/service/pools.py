@@ -152,7 +152,7 @@ def set_order(
     ),
     change: Rerating = RERATING,
 ) -> None:
-    """Order the events of a pool by date or by number, if it has fewer than 50."""
+    """Choose whether the events of a pool are ordered by date or by number, if it has fewer than 50 events."""
     from podium.ledger.leaderboard import instant
     from podium.store.writing import ordering
 
@@ -279,7 +279,10 @@ def blank_reason(
     actor: str = ACTOR,
     store: "Store" = STORE,
 ) -> None:
-    """Delete the text of a correction's reason. The hash chain stays valid, and the log shows the deletion."""
+    """Delete the text of the reason given for a correction.
+
+    The hash chain stays valid, and the log shows the deletion.
+    """
     store.blank_reason(pool, entry, actor=actor)
     typer.echo(f"the reason of log entry {entry} is deleted")
 
@@ -359,7 +362,7 @@ def list_fixtures(
     store: "Store" = STORE,
     form: Format = options.FORM,
 ) -> None:
-    """List upcoming and past planned races by start time."""
+    """List planned races, both upcoming and past, by start time."""
     rows = [
         asdict(race) | {"id": race.fixture_id, "entrants": None if race.entrants is None else len(race.entrants)}
         for race in store.fixtures(pool, ahead=ahead, most=most)

@@ -294,7 +294,10 @@ def begin_season(
     keep: float = Option(
         min=0.0, max=1.0, help="Share of each lead over a newcomer to keep. 0 makes all ratings equal."
     ),
-    widen: bool = Option(True, help="Make each rating less certain, by as many points as the season takes from it."),
+    widen: bool = Option(
+        True,
+        help="Increase the uncertainty of each rating by the number of points that the season takes from the rating.",
+    ),
     change: storing.Rerating = storing.RERATING,
 ) -> None:
     """Move every rating towards a newcomer's. You can still see the leaderboard from before."""

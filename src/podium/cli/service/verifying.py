@@ -66,8 +66,8 @@ def verify(
     head: list[str] | None = Option(
         None,
         metavar="RECEIPT",
-        help="A file with a receipt, or PLACE:HASH. The log must have this head now, or must have had it before. May"
-        " repeat.",
+        help="A file with a receipt, or PLACE:HASH. This must be the current head of the log, or one of its earlier"
+        " heads. May repeat.",
     ),
     url: str = DATABASE,
     store: "Store" = STORE,

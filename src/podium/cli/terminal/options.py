@@ -326,7 +326,7 @@ def read_system_file(file: Path) -> tuple[str | None, dict[str, Any]]:
         raise ParameterError(f'{file}: {min(unknown)!r} is not a known name. Write system = "…" and [parameters]')
     name, parameters = document.get("system", document.get("name")), document.get("parameters", {})
     if not isinstance(name, str | None) or not isinstance(parameters, dict):
-        raise ParameterError(f'{file}: write system = "…" and a table [parameters]')
+        raise ParameterError(f'{file}: write system = "…" and a [parameters] table')
     return name, parameters
 
 

@@ -97,7 +97,7 @@ def left_out(dropped: Mapping[str, int]) -> tuple[str, ...]:
 def mapped_rows(
     path: str, content: bytes | None = None, name: str | None = None, answers: Iterable[str] = ()
 ) -> tuple[str, Mapped]:
-    """Return the rows of a file's table as results, and a line about the table."""
+    """Return the rows of a file's table as results, and a one-line description of the table."""
     source = of_bytes(content, "standard input") if content is not None else sources(path)[0]
     own_name = name or Path(path).name
     document: dict[str, Any] | None = None

@@ -184,7 +184,10 @@ async def answer(admission: Sender, number: str) -> Response:
 
 
 async def show_sent(admission: Admission, form: Form, file: WaitingFile, number: str = "") -> Response:
-    """Return the preview of a file, its open questions, or its error. A file with open questions is kept waiting."""
+    """Return the preview of a file, its open questions, or its error.
+
+    A file with unanswered questions is kept until they are answered.
+    """
     store, name = admission.store, file.name or PASTED
     try:
         if form.file and form.text("pasted").strip():

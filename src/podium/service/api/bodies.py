@@ -111,7 +111,10 @@ TimeZone = Annotated[
 ]
 PointsScheme = Annotated[
     str | None,
-    Field(max_length=MAX_CHARACTERS, description="Points of the championship: a name or a list, and settings."),
+    Field(
+        max_length=MAX_CHARACTERS,
+        description="Championship points: the name of a scheme or a list of points, and settings.",
+    ),
 ]
 MAX_KEY_DAYS = 36_525
 MAX_CLOCK_LEAD = timedelta(days=1)  # allowed difference between clocks or time zones
@@ -352,7 +355,8 @@ class NewSeason(Strict):
     sequence: float | None = Field(None, description="Number of the season's first event, in pools without dates.")
     keep: Annotated[float, Field(ge=0.0, le=1.0)]
     widens: bool = Field(
-        default=True, description="Make each rating less certain, by as many points as the season takes from it."
+        default=True,
+        description="Increase the uncertainty of each rating by the number of points that the season takes from it.",
     )
 
     @model_validator(mode="after")
@@ -416,7 +420,7 @@ class Tickets(Strict):
         Field(
             ge=0,
             le=1000,
-            description="Minimum number of players after the target wait. 0 means all if there are teams, otherwise 2.",
+            description="Minimum number of players after the target wait. 0 means all with teams, otherwise 2.",
         ),
     ] = 0
     target_s: Annotated[float, Field(gt=0.0, le=1e6)] = 40.0

@@ -124,7 +124,7 @@ def fixtures(
     ahead: Annotated[bool, Query(description="Only races that have not taken place yet.")] = False,
     most: Annotated[int, Query(ge=1, le=1000)] = 100,
 ) -> tuple[Fixture, ...]:
-    """List upcoming and past planned races by start time."""
+    """List planned races, both upcoming and past, by start time."""
     return store.fixtures(pool, since=since, ahead=ahead, most=most)
 
 

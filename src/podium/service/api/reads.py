@@ -290,7 +290,7 @@ def reasons(
         int, Query(ge=1, le=MAX_REASONS, description="Number of events to include, counting back from the latest.")
     ] = 10,
 ) -> ReasonTotals:
-    """Explain why a player's rating changed in the latest events. The reasons are added up by kind."""
+    """Explain why a player's rating changed in the latest events. The points of the reasons are added up by kind."""
     return store.reasons(pool, player, events)
 
 

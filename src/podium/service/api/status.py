@@ -84,7 +84,7 @@ async def stream(
 async def server_sent_events(
     store: Store, watchers: Watchers, metrics: Metrics, pool: str, key: int | None, after: int, seconds: float
 ) -> AsyncIterator[bytes]:
-    """Yield the log entries above a number as server-sent events, each with the outcome of its event."""
+    """Stream the log entries after a given number as server-sent events, each with the outcome of its event."""
     end = time.monotonic() + seconds
     with metrics.streams.track_inprogress():
         yield b": podium\n\n"

@@ -120,7 +120,7 @@ async def configure(pool: PoolName, act: RequestedRerate, body: Sent[bodies.Conf
 
 @router.put("/{pool}/order", tags=["pools"])
 async def set_order(pool: PoolName, act: RequestedRerate, body: Sent[bodies.NewOrder]) -> Rerated:
-    """Order the events of a pool by date or by number, if it has fewer than 50."""
+    """Choose whether the events of a pool are ordered by date or by number, if it has fewer than 50 events."""
     refuse_backdating_limit(act.request)
     return await act.rerate(pool, ordering.set_order(body.order, body.started_at, body.every))
 
@@ -350,7 +350,7 @@ async def create_key(pool: PoolName, act: RequestedAct, body: Sent[bodies.NewKey
 async def keys(pool: PoolName, act: RequestedAct) -> list[KeyDetails]:
     """List the keys of a pool, including revoked ones.
 
-    With a key for all pools, the list also includes the other keys for all pools.
+    If your key is for all pools, the list also includes the other keys for all pools.
     """
 
     def read() -> list[KeyDetails]:

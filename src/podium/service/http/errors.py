@@ -237,7 +237,7 @@ async def sender_left(_request: Request, _error: ClientDisconnect) -> ProblemRes
 
 
 async def unexpected_error(request: Request, error: Exception) -> ProblemResponse:
-    """Answer an unexpected error without revealing its message. The server logs it with its traceback."""
+    """Respond to an unexpected error without revealing its message. The server logs it with its traceback."""
     note_damage(request, error)
     answer = problem(500, "the service failed to process this. The reason is in the service's log.")
     answer.headers[HEADER.decode()] = current_request_id.get() or ""  # this response bypasses all middleware
@@ -245,7 +245,7 @@ async def unexpected_error(request: Request, error: Exception) -> ProblemRespons
 
 
 async def http_error(_request: Request, error: HTTPException) -> ProblemResponse:
-    """Answer an error that the router raised."""
+    """Respond to an error raised by the router."""
     answer = problem(error.status_code, str(error.detail))
     answer.headers.update(error.headers or {})
     return answer

@@ -40,11 +40,11 @@ def verdict_on(header: PoolHeader, card: PlayerCard) -> str:
     elif not card.last_ten_events:
         sentence = f"{counted(card.events, 'event')} so far, which established the rating."
     else:
-        since = "" if card.last_ten_events == FORM_EVENTS else " since the fifth"
-        moved = shown(card.last_ten_shown, header.digits)
-        words = f"{'last ' if not since else ''}{counted(card.last_ten_events, 'event')}{since}"
+        moved, words = shown(card.last_ten_shown, header.digits), f"last {counted(card.last_ten_events, 'event')}"
         sentence = f"{TRENDS[card.trend]}: {header.change(card.last_ten_shown)} in the {words}."
-        if card.trend == "steady" and moved:
+        if card.last_ten_events < FORM_EVENTS:  # the first five are left out, but not from the sum of reasons
+            sentence = f"{TRENDS[card.trend]} since the fifth event."
+        elif card.trend == "steady" and moved:
             way = "Up" if moved > 0 else "Down"
             within = f"within its own ±{header.rounded(card.chance)}: could be chance"
             sentence = f"{way} {abs(moved)} in the {words}, {within}."

@@ -188,7 +188,8 @@ def standings_picture(visit: VisiblePool, theme: Theme = "light") -> Response:
         ]  # fmt: skip
         leader = f"{rows[0].name} leads with {rows[0].rating}." if rows else "Nobody has a rating yet."
         heading = f"{header.title} · {counted(board.listed, header.word)}"
-        return draw_png(result_card(heading, leader, rows, f"{address}{header.address}", dark=is_dark))
+        whole = f"{address}{header.address}"
+        return draw_png(result_card(heading, leader, rows, whole, count=board.listed, dark=is_dark))
 
     png = store.answers.value(("standings card", pool.id, is_dark, address), store.version(pool.name), draw_card)
     return shared_response(visit.request, png, "image/png")

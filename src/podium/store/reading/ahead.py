@@ -193,7 +193,7 @@ class RunningRace:
         "Rating change of each player. Null for players who would not be rated."
     )
     likely: dict[str, int] = described(
-        "The most likely place of each player who has no place yet, behind the players who have one."
+        "The most likely place of each player without a place, assuming that they finish behind everyone who has one."
     )
 
 
@@ -318,7 +318,7 @@ class RaceStakes:
     headline: str = described("Sentence about the places in which the first player gains points.")
     outlook: str | None = described("Sentence about the best place that is likely. Null if there is no table.")
     method: str = described("Method and accuracy, or the reason why there is no table.")
-    draws: int = described("Number of finishing orders of the other entrants on which the table is based.")
+    draws: int = described("Number of possible finishing orders of the other entrants that the table is based on.")
     is_exact: bool = described("True if these are all the possible finishing orders.")
     error: float = described("The largest `error` of all rows.")
     age_s: float = described("Age of the table in seconds, if newer results have arrived. Otherwise 0.")

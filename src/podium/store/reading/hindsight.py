@@ -152,7 +152,7 @@ def look_back(pool: Pool, table: pl.DataFrame) -> dict[int, Any]:
 
 
 def best_ever(pool: PoolReader) -> BestEverBoard:
-    """Return the best players of all time, ranked by the peaks of their curves when these were last calculated.
+    """Return the best players of all time, ranked by the peaks of their most recently calculated curves.
 
     Returns:
         Players with an established rating, each with the probability that this player was truly stronger than the next.

@@ -108,7 +108,10 @@ def test_a_refusal_says_which_parameter_and_what_json_it_takes(client):
 
 def test_pools_are_opened_with_a_system(client):
     body = {"name": "karts", "system": "stk", "parameters": {"base_points_events": None, "scale": 1500}}
-    described = {"title": "Karts", "contact": "", "player_word": "driver", "public": True}
+    described = {
+        "title": "Karts", "contact": "", "player_word": "driver", "public": True,
+        "time_zone": "Europe/Rome", "points_scheme": "f1 drop=2",
+    }  # fmt: skip
     created = client.post(BASE, json=body | described).json()
     assert created == client.get(f"{BASE}/karts").json()
     assert created == body | described | {name: created[name] for name in ("notice", "order", "parameters", "version")}
@@ -194,6 +197,7 @@ ROUTES = [
     ("GET", f"{POOL}/seasons", None, READ),
     ("POST", f"{POOL}/seasons", {"name": "s2", "starts_at": "2025-02-01T00:00:00Z", "keep": 0.5}, ADMIN),
     ("GET", f"{POOL}/seasons/{{season}}/leaderboard", None, READ),
+    ("GET", f"{POOL}/standings", None, READ),
     ("GET", f"{POOL}/snapshots", None, READ),
     ("GET", f"{POOL}/snapshots/{{day}}", None, READ),
     ("GET", f"{POOL}/log", None, ADMIN),
@@ -230,7 +234,7 @@ def test_every_schema_that_the_document_names_is_in_it(store):
 
 def fill(store):
     """What the routes are about."""
-    store.create_pool("main", find("adaptive")())
+    store.create_pool("main", find("adaptive")(), points_scheme="f1")
     store.create_pool("other", find("elo")())
     store.submit("main", rows(1, "abc"))
     store.submit("main", rows(0, "ad", minute=0.5))

@@ -113,7 +113,7 @@ def test_a_field_to_predict_and_players_to_match_are_limited(store):
         refused = client.post(f"{POOL}/predict", json={"sides": half, "entrants": ["one more"]})
         assert (refused.status_code, refused.json()["detail"]) == (
             422,
-            "there are 101 players. A field may have up to 100.",
+            "there are 101 players. A request may have up to 100.",
         )
 
 

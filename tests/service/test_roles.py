@@ -77,6 +77,7 @@ NEEDED = {
         GET /api/v1/pools/{pool}/snapshots
         GET /api/v1/pools/{pool}/snapshots/{day}
         GET /api/v1/pools/{pool}/stakes
+        GET /api/v1/pools/{pool}/standings
         GET /api/v1/pools/{pool}/stream
         GET /api/v1/pools/{pool}/equipment
         GET /metrics
@@ -108,6 +109,9 @@ NEEDED = {
         GET /{pool}/seasons
         GET /{pool}/seasons/{season}
         GET /{pool}/seasons/{season}/before
+        GET /{pool}/standings
+        GET /{pool}/standings/{season}
+        GET /{pool}/standings/{season}/before
         GET /{pool}/system
         GET /{pool}/equipment
         POST /api/v1/pools/{pool}/matchmaking

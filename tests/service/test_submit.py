@@ -75,7 +75,7 @@ def test_a_key_with_a_backdating_limit_reports_no_match_from_before(client, stor
     ("body", "status", "words"),
     [
         (REPORT.replace("G dm", "G lms"), 422, "there is no pool 'lms'"),
-        (REPORT.replace("G dm", "G ctf"), 403, "role write for pool ctf"),
+        (REPORT.replace("G dm", "G ctf"), 403, "a key with the write role for pool ctf"),
         (REPORT.replace("V 9\n", ""), 422, "report line 1: the first line must be the version"),
         ("", 422, "the report has no V"),
         (REPORT.replace("e matches 1\n", ""), 200, "dropped: 1 not finished"),

@@ -113,14 +113,14 @@ def test_what_somebody_else_sends_is_told_from_the_service():
     assert verify_webhook(secret, headers(), body) == {"pool": "main"}
     old = str(now - 400)
     for sent, content, what in (
-        (headers(Id=""), body, "webhook-id is missing"),
+        (headers(Id=""), body, "the webhook-id header is missing"),
         (headers(Id="podium-1-3"), body, "does not match this secret"),
         (headers(), body + b" ", "does not match this secret"),
         (headers(Timestamp="now"), body, "not seconds"),
         (
             headers(Timestamp=old, Signature=sign(secret, "podium-1-2", int(old), body)),
             body,
-            "is over 300 s old or in the future",
+            "is more than 300 s old or in the future",
         ),
     ):
         with pytest.raises(SignatureError, match=what):

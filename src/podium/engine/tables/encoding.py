@@ -248,7 +248,7 @@ def entry_columns(
     handicap = frame["handicap"].to_numpy().astype(np.float64) if "handicap" in frame.columns else ABSENT
     return {
         "entrant": frozen(slot, np.int32),
-        "finished": reported.finished if started is None else frozen(ABSENT if started.all() else started),
+        "finished": frozen(reported.finished if started is None else ABSENT if started.all() else started),
         **place_columns(places, reported),
         "mode": mode_numbers(rows, entries, system),
         "weight": heat_weights(frame, entries),

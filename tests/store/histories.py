@@ -147,12 +147,13 @@ def try_out(rng: Random, truth: Truth) -> Act:
 def begin_season(rng: Random, truth: Truth) -> Act:
     """A season, perhaps before races that are known."""
     minute, keep = rng.randint(0, 20), rng.choice([0.0, 0.25, 0.5])
-    starts = START + timedelta(minutes=minute)
-    name, before = f"s{len(truth.seasons)}", minute - 1e-6 if truth.is_undated else starts.isoformat()
+    date = START + timedelta(minutes=minute)
+    starts = float(minute) if truth.is_undated else date
+    name, before = f"s{len(truth.seasons)}", minute - 1e-6 if truth.is_undated else date.isoformat()
     return Act(
         "season",
         lambda model: model.seasons.append((before, model.next(), keep)),
-        lambda store: store.begin_season(POOL, name, float(minute) if truth.is_undated else starts, keep=keep),
+        lambda store: store.begin_season(POOL, name, starts, keep=keep, widens=truth.widens),
         True,
     )
 

@@ -19,6 +19,7 @@ class Truth:
     equipment: dict = field(default_factory=dict)  # by what each is called or was, what it is called or goes on as
     order: int = 0
     is_undated: bool = False  # whether events have numbers in the place of dates
+    widens: bool = True  # whether seasons make ratings less certain
 
     @property
     def following(self):

@@ -170,7 +170,7 @@ def test_mistakes_are_told_in_a_line(words):
 def test_a_pool_is_described(sqlite_store):
     described = ("--title", "Bikes", "--contact", "stewards@example.org", "--player-word", "rider", "--public")
     run("pool", "create", "bikes", "--system", "elo", *described)
-    assert "bikes,elo,open,Bikes,stewards@example.org,rider,true" in run("pool", "list", "--format", "csv")
+    assert 'bikes,elo,open,Bikes,stewards@example.org,rider,"","",true' in run("pool", "list", "--format", "csv")
     assert run("pool", "set", "bikes", "--title", "", "--private") == (
         "pool bikes is private\ncontact: stewards@example.org\nplayer word: rider\n"
     )

@@ -167,7 +167,7 @@ class Adaptive(System):
         unit="per year",
         low=0.0,
         high=1.0,
-        search=(0.01, 0.2),
+        search=(),
     )
     size: bool = parameter(
         False, "the number of players of each side counts; its effect is learnt. Only for sizes known at the start"

@@ -149,8 +149,11 @@ def write_table(frame: "pl.DataFrame", path: Path, metadata: dict[str, str] | No
     Floats are written as the shortest text that gives the same number again, or with 16 digits in a workbook. Only
     Parquet keeps the metadata.
     """
+    suffix = path.suffix.lower()
+    if suffix == ".xlsx" and frame.height > MAX_SHEET_ROWS:
+        raise OutputError(f"{path}: a sheet holds at most {MAX_SHEET_ROWS:,} rows. Write .csv or .parquet instead.")
     with part_file(path, OutputError) as part:
-        match path.suffix.lower():
+        match suffix:
             case ".parquet":
                 frame.write_parquet(part, metadata=metadata)
             case ".csv":
@@ -158,10 +161,6 @@ def write_table(frame: "pl.DataFrame", path: Path, metadata: dict[str, str] | No
             case ".json":
                 as_text(frame).write_json(part)
             case ".xlsx":
-                if frame.height > MAX_SHEET_ROWS:
-                    raise OutputError(
-                        f"{path}: a sheet holds at most {MAX_SHEET_ROWS:,} rows. Write .csv or .parquet instead."
-                    )
                 content = io.BytesIO()
                 as_text(frame).write_excel(content, autofilter=False)
                 part.write_bytes(content.getvalue())

@@ -132,8 +132,14 @@ def season():
     return simulate(Scenario(events=1500, jumps=0.2, players=100))
 
 
+STARTING_RATED = {"fide": {"first_ratings": False}}  # nobody brings a rating to a simulated season
+
+
 def test_every_system_finds_the_skills(season):
-    recovery = recover(season.results, season.skills, [find(name)() for name in names()])
+    with pytest.raises(podium.ParameterError, match="fide: all ratings are equal"):
+        recover(season.results, season.skills, [find("fide")()])
+    systems = [find(name)(**STARTING_RATED.get(name, {})) for name in names()]
+    recovery = recover(season.results, season.skills, systems)
     by_name = {row["system"]: row for row in recovery.summary.iter_rows(named=True)}
     assert set(by_name) == set(names())
     for name in ("folyami", "trials", "trueskill", "elo-mmr", "openskill-pl"):
@@ -157,7 +163,7 @@ def test_a_perfect_system_has_no_error(season):
         part=pl.int_range(pl.len()) * 10 // pl.len() + 1,
         leap=(pl.col("skill") - pl.col("skill").shift().over("player")).fill_null(0.0),
     )
-    line = recovery.fitted_line(history)
+    line = recovery.fitted_line(history, "perfect")
     assert line == pytest.approx((-14.0, 2.0))
     summary = recovery.summary(
         history.with_columns(error=line[0] + line[1] * pl.col("rating_before") - pl.col("skill")), line
@@ -175,7 +181,7 @@ def test_a_perfect_system_has_no_error(season):
 def test_skills_that_do_not_fit_are_refused(season):
     elo = [find("elo")()]
     for wrong, message in (
-        (season.skills.drop("skill"), "no column skill"),
+        (season.skills.drop("skill"), "the skills have no skill column"),
         (season.skills.head(100), "the skills are missing for"),
         (pl.concat([season.skills, season.skills.head(1)]), "twice"),
         (season.skills.with_columns(skill=pl.lit("high")), "the skills are not numbers"),

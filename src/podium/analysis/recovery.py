@@ -51,7 +51,8 @@ def recover(
 
     Raises:
         ResultsError: The results are invalid.
-        ParameterError: Skills are missing for an event, or there are too few events to compare.
+        ParameterError: Skills are missing for an event, there are too few events to compare, or all ratings of a system
+            are equal.
     """
     checked = read_any(results)[0]
     names = system_labels(labels, [system.name for system in systems])
@@ -59,7 +60,7 @@ def recover(
     summaries, tables = [], []
     for name, system in zip(names, systems, strict=True):
         followed = history_with_truth(checked, truth, system)
-        line = fitted_line(followed)
+        line = fitted_line(followed, name)
         comparison = followed.with_columns(error=line[0] + line[1] * pl.col("rating_before") - pl.col("skill"))
         summaries.append({"system": name} | summary(comparison, line))
         tables.append(progress(comparison).select(pl.lit(name).alias("system"), pl.all()))
@@ -96,12 +97,14 @@ def history_with_truth(results: Results, truth: pl.DataFrame, system: System) ->
     )
 
 
-def fitted_line(followed: pl.DataFrame) -> tuple[float, float]:
+def fitted_line(followed: pl.DataFrame, name: str) -> tuple[float, float]:
     """Return the intercept and slope of skill as a linear function of rating."""
     established = followed.filter(pl.col("number") > ESTABLISHED_EVENTS)
     rating, skill = (established[name].to_numpy() for name in ("rating_before", "skill"))
-    if established.height < ESTABLISHED_EVENTS or np.ptp(rating) == 0.0:
+    if established.height < ESTABLISHED_EVENTS:
         raise ParameterError(f"too few events to compare: players need more than {ESTABLISHED_EVENTS} each")
+    if np.ptp(rating) == 0.0:
+        raise ParameterError(f"{name}: all ratings are equal, so they show nothing about skills")
     spread = rating - rating.mean()
     slope = float((spread * (skill - skill.mean())).sum() / (spread * spread).sum())
     return float(skill.mean() - slope * rating.mean()), slope

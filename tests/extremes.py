@@ -118,8 +118,10 @@ def run_kernels(names, *, whole):
         # What judges predictions is the engine's: one system shows its indexes. A system's own loop is in the replay
         # too, which fills the rows of all entrants here, and those of one update for an explanation.
         judged = whole or name == STANDING_FOR_PAIRWISE
-        for bound in ("default", "low", "high"):
-            system = at_bound(name, bound)
+        systems = {bound: at_bound(name, bound) for bound in ("default", "low", "high")}
+        if name == "fide":  # otherwise nobody ever has a rating to look up
+            systems["rated"] = find(name)(first_ratings=False)
+        for bound, system in systems.items():
             if system is None:
                 continue
             ratings, _ = rate_all(system, extreme_events(120, 2))

@@ -94,6 +94,7 @@ QUICK = [
     ("columns",),
     ("import", "r.csv", "-o", "t.csv"),
     ("leaderboard", "r.csv"),
+    ("standings", "r.csv"),
     ("explain", "r.csv", "--event", "12", "--player", "Ana"),
     ("systems", "elo"),
     ("plot", "remoteness"),

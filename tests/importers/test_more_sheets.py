@@ -244,7 +244,10 @@ OPEN = {
         "Place,Team,Runner,Total\n1,Red,Ana,31:00\n,,Ben,\n2,Blue,Cy,32:00\n,,Dee,\n",
         'fill=["Place", "Team"]',
     ),
-    "gross and net": ("Event,Name,Score,Hcp,Net\n1,Ana,90,20,70\n1,Ben,80,8,72\n", "Score minus Hcp. Is more of it"),
+    "gross and net": (
+        "Event,Name,Score,Hcp,Net\n1,Ana,90,20,70\n1,Ben,80,8,72\n",
+        "is Score minus Hcp. Is a higher value better",
+    ),
     "zeros": (
         "Player,Round 1,Round 2,Total\nAna,11,0,11\nBen,2,8,10\nCy,6,6,12\n",
         "what are the cells of Round 1, Round 2",

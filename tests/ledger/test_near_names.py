@@ -63,7 +63,7 @@ def test_a_command_refuses_the_name_with_the_near_one_and_says_how_to_insist(wor
 def test_a_terminal_asks_which_one_is_meant(answer, rated, path, monkeypatch):
     monkeypatch.setattr("podium.cli.service.storing.is_terminal", lambda: True)
     err, out = streams("predict", path, "-s", "elo", "--entrant", "Kowalsky, Jan", "--entrant", "Anna", stdin=answer)
-    assert "Do you mean Kowalski, Jan?" in err
+    assert "Kowalsky, Jan has not played. Did you mean Kowalski, Jan?" in err
     assert rated in out
     err, out = streams("stakes", path, "-s", "elo", "--entrant", "Anna", "--player", "Kowalsky, Jan", stdin=answer)
     assert f"{rated}: " in out

@@ -137,7 +137,8 @@ def test_equals_gain_nothing_by_playing_each_other(name):
     if rated.system.conserves:
         assert drift == pytest.approx(0.0, abs=1e-6)
     if not rated.system.equals_drift:
-        assert drift / players <= 0.1 * rated.ratings["rating"].std()
+        spread = rated.ratings["rating"].std()
+        assert drift / players < 0.1 * spread or drift == spread == 0.0  # in fide, these players are all unrated
 
 
 def test_the_command_counts_no_others_below_zero_and_shortens_long_lists(tmp_path, capsys):

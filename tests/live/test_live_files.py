@@ -61,7 +61,7 @@ def test_a_file_of_another_system_is_refused(tmp_path):
         podium.Live.load(path, "glicko")
     with pytest.raises(podium.ParameterError, match="with k 30, but now it is 20"):
         podium.Live.load(path, "elo", k=20)
-    with pytest.raises(podium.ParameterError, match="parameters need the name of their system"):
+    with pytest.raises(podium.ParameterError, match="parameters were given without the name of their system"):
         podium.Live.load(path, k=30)
     assert podium.Live.load(path, "elo", k=30).ratings
 

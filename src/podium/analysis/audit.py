@@ -44,10 +44,10 @@ def audit(results: Any, system: str | System = "elo", *, period: str = EVENT) ->
         period: Rating period for that system: `event`, or a time span such as `1w`.
 
     Returns:
-        One table per pattern; it is empty if the pattern was not found. Points are on the system's own scale.
+        One table per pattern. It is empty if the pattern was not found. Points are on the system's own scale.
 
     Raises:
-        ParameterError: The results continue from saved ratings, so there is no way to tell who is new.
+        ParameterError: The results continue from saved ratings, so nobody can tell who is new.
     """
     rated = results if isinstance(results, Rated) else rate(results, system, period=period)
     if rated.start is not None:

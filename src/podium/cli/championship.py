@@ -97,14 +97,14 @@ def standings_table(
     from podium.ledger.reasons.standings import plain
 
     numbered = enumerate(found.rounds, start=1)
-    headings = {each.event_id: each.event_id if form is Format.csv else str(number) for number, each in numbered}
+    headings = {round_.event_id: round_.event_id if form is Format.csv else str(number) for number, round_ in numbered}
     lines = []
     for row in rows:
         line = {"rank": row.rank, kind: row.name, "points": plain(row.points), "wins": row.wins, "team": row.team}
         line |= {"reachable": row.reachable, "uncatchable": row.uncatchable, **dict.fromkeys(headings.values())}
-        for each in row.rounds:
-            points = plain(each.points)
-            line[headings[each.event_id]] = f"({points})" if each.dropped else points
+        for round_ in row.rounds:
+            points = plain(round_.points)
+            line[headings[round_.event_id]] = f"({points})" if round_.dropped else points
         lines.append(line)
     return pl.DataFrame(lines, infer_schema_length=None)
 
@@ -118,8 +118,9 @@ def lead_text(found: "Championship", rows: "tuple[ChampionshipRow, ...]", name: 
         raise UnknownError(f"{name!r} is not in the standings{suggestion(name, [row.name for row in rows])}.")
     if row.lead is None:
         return f"{name} is last in the standings."
-    titles = {each.event_id: each.title or each.event_id for each in found.rounds}
+    titles = {round_.event_id: round_.title or round_.event_id for round_ in found.rounds}
     lines = [
-        (titles[each.event_id], f"{'+' if each.points > 0 else ''}{plain(each.points)}") for each in row.lead.rounds
+        (titles[round_.event_id], f"{'+' if round_.points > 0 else ''}{plain(round_.points)}")
+        for round_ in row.lead.rounds
     ]
     return "\n".join([row.lead.sentence(name), *(show.columns(lines) if lines else [])])

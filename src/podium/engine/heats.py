@@ -42,7 +42,7 @@ from podium.engine.rules import (
 from podium.engine.system import System
 from podium.engine.tables.encoding import NO_COLUMNS, frozen, place_columns
 from podium.engine.tables.placing import Reported, place_heats
-from podium.engine.tables.selection import DAY_US, DAYS_TO_1970, UNFINISHED_STATUS, UNRATED_STATUS, season_numbers
+from podium.engine.tables.selection import DAY_US, DAYS_TO_1970, UNFINISHED_STATUS, UNRATED_STATUS, idle_between
 from podium.kernels.compiled import compile_twice, kernel
 from podium.kernels.records import LANES, plus, read, read_fields, times, write, write_fields
 
@@ -172,11 +172,8 @@ def encode_small(
     idle: Any = ABSENT
     if started_at is not None:
         day = started_at / DAY_US + DAYS_TO_1970
-        gap = np.maximum(started_at - seen, 0)
-        idle = gap // DAY_US if system.idle_unit == "day" else gap / DAY_US if system.idle_unit == "time" else ABSENT
-        if system.idle_unit == "season":
-            month = system.season_month
-            idle = season_numbers(np.array([started_at]), month) - season_numbers(np.minimum(seen, started_at), month)
+        if system.idle_unit not in (None, "period"):
+            idle = idle_between(np.minimum(seen, started_at), np.int64(started_at), system)
     mode = system.mode_number(entries[0].get("mode") or pool)
     modes = system.modes_on(np.array([mode]), np.array([day]))
     return NO_COLUMNS._replace(

@@ -18,7 +18,7 @@ from podium.engine.pool_state import PoolNumbers, keep_states, new_pools
 from podium.engine.rules import is_from_author, judge_heat, params_in_pool, rate_event, rate_two
 from podium.engine.system import System
 from podium.engine.tables.encoding import Events, Pool, frozen
-from podium.engine.tables.selection import DAY_US, numbers_at, season_numbers
+from podium.engine.tables.selection import idle_between, numbers_at
 from podium.engine.tables.sides import empty_sides
 from podium.errors import NotFiniteError
 from podium.kernels.compiled import compile_kernel, compile_twice
@@ -320,9 +320,6 @@ def units_between(before: pl.Series, after: pl.Series, system: System, period: s
     """Return the days, or the number of missed rating periods, between times."""
     if system.idle_unit == "period":
         return numbers_at(after, period) - numbers_at(before, period) - 1
-    if system.idle_unit == "season":
-        seasons = (season_numbers(each.cast(pl.Int64).to_numpy(), system.season_month) for each in (before, after))
-        earlier, later = seasons
-        return later - earlier
-    gap: npt.NDArray[np.int64] = after.cast(pl.Int64).to_numpy() - before.cast(pl.Int64).to_numpy()
-    return gap / DAY_US if system.idle_unit == "time" else gap // DAY_US
+    earlier, later = (moments.cast(pl.Int64).to_numpy() for moments in (before, after))
+    units: npt.NDArray[Any] = idle_between(earlier, later, system)
+    return units

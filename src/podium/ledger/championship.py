@@ -143,7 +143,7 @@ def championship(frame: pl.DataFrame, scheme: Scheme, *, remaining: int | None =
         counting=scheme.counting(every),
         remaining=remaining,
         points_left=None if remaining is None else remaining * scheme.most(),
-        rounds=tuple(Round(*each) for each in titles.iter_rows()),
+        rounds=tuple(Round(*row) for row in titles.iter_rows()),
         players=ranked_rows(players, scheme.counting(every), scheme.most(), remaining),
         teams=ranked_rows(teams, every, scheme.most(scheme.teams), remaining),
     )
@@ -218,27 +218,27 @@ def ranked_rows(
     Args:
         most: the most points that each of them can score in a remaining round.
     """
-    for each in entrants:
-        each.count_best(counting)
-    ordered = sorted(entrants, key=lambda each: (each.key, each.name))
+    for entrant in entrants:
+        entrant.count_best(counting)
+    ordered = sorted(entrants, key=lambda entrant: (entrant.key, entrant.name))
     to_come = [most] * (remaining or 0)
-    reach = [add(sorted([*each.points.values(), *to_come])[-counting:]) for each in ordered]
+    reach = [add(sorted([*entrant.points.values(), *to_come])[-counting:]) for entrant in ordered]
     rows = list[ChampionshipRow]()
-    for number, each in enumerate(ordered):
-        is_level = number > 0 and each.key == ordered[number - 1].key
-        rounds = (RoundPoints(event, points, event not in each.counted) for event, points in each.points.items())
+    for number, entrant in enumerate(ordered):
+        is_level = number > 0 and entrant.key == ordered[number - 1].key
+        rounds = (RoundPoints(event, points, event not in entrant.counted) for event, points in entrant.points.items())
         below = max(reach[number + 1 :], default=math.inf)
         rows.append(
             ChampionshipRow(
                 rank=rows[-1].rank if is_level else number + 1,
-                name=each.name,
-                team=each.team,
-                points=each.total,
-                wins=each.places.count(1),
+                name=entrant.name,
+                team=entrant.team,
+                points=entrant.total,
+                wins=entrant.places.count(1),
                 rounds=tuple(rounds),
                 reachable=None if remaining is None else reach[number],
-                uncatchable=remaining is not None and below < each.total,
-                lead=lead_over(each, ordered[number + 1]) if number + 1 < len(ordered) else None,
+                uncatchable=remaining is not None and below < entrant.total,
+                lead=lead_over(entrant, ordered[number + 1]) if number + 1 < len(ordered) else None,
             )
         )
     return tuple(rows)
@@ -250,7 +250,7 @@ def lead_over(one: Entrant, other: Entrant) -> Lead:
     differences = (
         RoundLead(event, add([one.counted.get(event, 0.0), -other.counted.get(event, 0.0)])) for event in events
     )
-    rounds = sorted((each for each in differences if each.points), key=lambda each: -abs(each.points))
+    rounds = sorted((lead for lead in differences if lead.points), key=lambda lead: -abs(lead.points))
     return Lead(other.name, add([one.total, -other.total]), tuple(rounds))
 
 

@@ -93,10 +93,10 @@ def read_scheme(text: str) -> Scheme:
 
 def read_points(text: str) -> Points:
     try:
-        points = tuple(float(each) for each in text.split(","))
+        points = tuple(float(value) for value in text.split(","))
     except ValueError:
         points = ()
-    if not points or len(points) > MAX_PLACES or not all(abs(each) <= MAX_POINTS for each in points):
+    if not points or len(points) > MAX_PLACES or not all(abs(value) <= MAX_POINTS for value in points):
         raise ParameterError(f"{text!r} is not a list of points. Write numbers such as 25,18,15")
     return points
 

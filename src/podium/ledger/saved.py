@@ -133,7 +133,7 @@ def refuse_other(
     if saved_system != system.name:
         raise ParameterError(f"{name} holds ratings of {saved_system}, not of {system.name}. Use {saved_system}.")
     ours = parameters(system)
-    saved_parameters = {each.name: each.default for each in fields(system)} | saved_parameters  # new ones were off
+    saved_parameters = {field.name: field.default for field in fields(system)} | saved_parameters  # new ones were off
     for setting in sorted(saved_parameters.keys() - {"conservative"}):  # which does not affect ratings
         before, now = saved_parameters[setting], ours.get(setting)
         if before != now or setting not in ours:

@@ -176,6 +176,14 @@ def result_card(
     return picture(size, palette.paper, Markup().join(parts))
 
 
+def standings_card(
+    heading: str, rows: Sequence[CardRow], address: str = "", *, count: int | None = None, dark: bool = False
+) -> Markup:
+    """Draw the first places of a leaderboard, with the arguments of `result_card`."""
+    leader = f"{rows[0].name} leads with {rows[0].rating}." if rows else "Nobody has a rating yet."
+    return result_card(heading, leader, rows, address, count=count, dark=dark)
+
+
 def fitting(words: str, width: float, size: int) -> int:
     """Return the number of letters of a string that fit into a width in pixels."""
     count = len(words)

@@ -13,7 +13,7 @@ from podium.analysis.evaluation import evaluate
 from podium.engine.system import System
 from podium.errors import ParameterError, PodiumError, UnknownError, needs_extra
 from podium.pages.numbers import change, rating
-from podium.pages.share_picture import CardRow, draw_png, result_card
+from podium.pages.share_picture import CardRow, draw_png, standings_card
 from podium.rated import Rated
 from podium.rating import rate
 from podium.reporting.histories import (
@@ -312,7 +312,7 @@ def plot(
     return chart
 
 
-def standings_card(rated: Rated, pool: str, title: str) -> Markup:
+def card_of_pool(rated: Rated, pool: str, title: str) -> Markup:
     """Return the first places of a pool's leaderboard with each player's latest change, as SVG."""
     board, digits = rated.leaderboard(pool=pool), rated.system.digits
     newest = dict(rated.history.filter(pl.col("pool") == pool).select("player", "delta").iter_rows())
@@ -320,8 +320,7 @@ def standings_card(rated: Rated, pool: str, title: str) -> Markup:
         CardRow(ordinal_number(rank), player, change(newest[player], digits), rating(points, digits - 1), "")
         for rank, player, points in board.select("rank", "player", "rating").iter_rows()
     ]
-    leader = f"{rows[0].name} leads with {rows[0].rating}." if rows else "Nobody has a rating yet."
-    return result_card(f"{title} · {counted(len(rows), 'player')}", leader, rows, "")
+    return standings_card(f"{title} · {counted(len(rows), 'player')}", rows)
 
 
 def draw(kind: str, rated: Rated, pool: str | None, players: Sequence[str] | None, *, hindsight: bool) -> Any:
@@ -332,7 +331,7 @@ def draw(kind: str, rated: Rated, pool: str | None, players: Sequence[str] | Non
     shown = rated.pool(pool)
     title = rated.system.title if shown == DEFAULTS["pool"] else f"{shown}, {rated.system.title}"
     if kind == "card":
-        return standings_card(rated, shown, title)
+        return card_of_pool(rated, shown, title)
     if kind == "parameters":
         return learnt_curves(rated.learnt(pool=shown), rated.system, title)
     if kind == "distribution":

@@ -244,10 +244,8 @@ class Adaptive(System):
     @property
     def usual_margin(self) -> float | None:
         """The root mean square of the pool's margins, if the pool knows their scale."""
-        if self.params().margin_scale == 0.0:
-            return None
-        pool, _ = self.standing
-        return math.sqrt(pool[extras_at(full_of(self.params())) + MARGIN_SQUARE])
+        params, (pool, _) = self.params(), self.standing
+        return math.sqrt(pool[extras_at(full_of(params)) + MARGIN_SQUARE]) if params.margin_scale > 0.0 else None
 
     def expected_margin(self, comparison: Any) -> float | None:
         """Return d / lambda, from the expected score sigma(g d)."""

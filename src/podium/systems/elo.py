@@ -85,7 +85,7 @@ class Elo(System):
 
     def __new__(cls, *values: Any, **named: Any) -> Self:
         """Return plain Elo, or the system with options if one of them is set."""
-        settings = named | {each.name: value for each, value in zip(fields(cls), values, strict=False)}
+        settings = named | {field.name: value for field, value in zip(fields(cls), values, strict=False)}
         switches = {"k_new": None, "k_top": None, "home": 0.0, "margin": "none", "keep": None}
         has_options = any(settings.get(name, off) != off for name, off in switches.items())
         return object.__new__(EloWithOptions if has_options else cls)  # type: ignore[return-value]

@@ -62,4 +62,4 @@ def races_ahead(pool: PoolAt) -> int | None:
     if newest is not None:
         is_ahead &= columns.part("starts_at") > newest.started_at
     ids = (events.fixtures.ids[number] for number in np.flatnonzero(is_ahead).tolist())
-    return sum(events.find(each) < 0 for each in ids) or None
+    return sum(events.find(fixture_id) < 0 for fixture_id in ids) or None

@@ -272,7 +272,7 @@ def place_absent(places: Places, reported: Reported, started: Any) -> Places:
         """Return a sum or maximum over each entry's heat."""
         return ufunc.reduceat(values, heats)[heat]
 
-    starters, absent = (of_heat(np.add, each.astype(np.int64)) for each in (started, ~started))
+    starters, absent = (of_heat(np.add, mask.astype(np.int64)) for mask in (started, ~started))
     position = np.where(finished, reported.position if reported.position.size else np.nan, 0.0)
     keeps_gaps = of_heat(np.maximum, position) <= starters + absent  # NaN is not
     rank = np.where(places.rank > 0.0, places.rank, places.place)

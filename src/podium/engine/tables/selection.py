@@ -327,6 +327,14 @@ def season_numbers(started_at: npt.NDArray[np.int64], month: int) -> npt.NDArray
     return (months + 1 - month) // 12
 
 
+def idle_between(earlier: Any, later: Any, system: System) -> Any:
+    """Return the days, or the seasons, between times in microseconds since 1970, as the system counts them."""
+    if system.idle_unit == "season":
+        return season_numbers(later, system.season_month) - season_numbers(earlier, system.season_month)
+    gap = later - earlier
+    return gap / DAY_US if system.idle_unit == "time" else gap // DAY_US
+
+
 def numbers_at(started_at: pl.Series, period: str) -> npt.NDArray[np.int64]:
     """Return the number of the period that contains each time."""
     match = SHAPE.fullmatch(period)

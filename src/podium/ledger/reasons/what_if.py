@@ -243,7 +243,7 @@ def finish_of(heat: OwnHeat, others: list[int]) -> tuple[int, str]:
 
 def is_duel(heat: OwnHeat) -> bool:
     """Return True if the heat was between two sides."""
-    return len({side_of(each) for each in heat.rivals}) == 1
+    return len({side_of(rival) for rival in heat.rivals}) == 1
 
 
 def instead(heat: OwnHeat) -> str:

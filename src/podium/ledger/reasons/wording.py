@@ -188,7 +188,7 @@ def cause_words(cause: str) -> str:
 
 def margin_words(margins: Sequence[tuple[float, float]]) -> str:
     """Return the margin and the expected margin of one or more heats: "won by 3; 9 were expected"."""
-    margin, expected = (math.fsum(each) for each in zip(*margins, strict=True))
+    margin, expected = (math.fsum(numbers) for numbers in zip(*margins, strict=True))
     if len(margins) > 1:
         return f"margins of {margin:+.4g} in {len(margins)} heats; {expected:+.1f} were expected"
     won = f"won by {margin:.4g}" if margin > 0.0 else f"lost by {-margin:.4g}" if margin < 0.0 else "level"

@@ -264,14 +264,14 @@ def can_be_tapped(rows: list[dict[str, Any]]) -> bool:
     )
 
 
-def intent_of(admission: Admission, result: ResultForm) -> Intent:
+def intent_of(admission: Admission, result: ResultForm, race: Fixture | None = None) -> Intent:
     """Return the change that a form requests."""
     store = admission.store
     pool, kept = store.pool(admission.pool), dict[str, Any]()
     if result.amends:
         first = rows_of(store.event(admission.pool, result.event_id))[0]
         kept = {name: first[name] for name in ("sequence", "url") if name in first}
-    sent = rows_in(result, pool, value_column(pool), kept, planned_race(admission, result))
+    sent = rows_in(result, pool, value_column(pool), kept, race)
     rows = pl.DataFrame(sent, infer_schema_length=None)
     details = {"event_id": result.event_id, ROWS: rows}
     return Intent("amend", details) if result.amends else Intent("submit", {ROWS: rows})
@@ -315,7 +315,7 @@ def preview_result(admission: Admission, result: ResultForm) -> Response:
         race = planned_race(admission, result)
         if race is not None:
             post_standing(admission, result, race)
-        intent = intent_of(admission, result)
+        intent = intent_of(admission, result, race)
         refuse_beyond_key(admission, intent)
         seen = store.preview(admission.pool, intent.act())
     except PodiumError as error:
@@ -331,9 +331,9 @@ def preview_result(admission: Admission, result: ResultForm) -> Response:
     return form_response(admission, replace(result, lines=lines))
 
 
-def new_names(admission: Admission, result: ResultForm) -> list[str]:
+def new_names(admission: Admission, result: ResultForm, race: Fixture | None) -> list[str]:
     """Return the names that are new to the pool and that the sender has not confirmed."""
-    sides = sides_of(planned_race(admission, result))
+    sides = sides_of(race)
     names = [line.name for line in result.lines if line.place and line.name not in sides]
     with admission.store.reading(admission.pool) as pool:
         known = known_numbers(pool, names)
@@ -347,9 +347,10 @@ def save(admission: Admission, result: ResultForm) -> Response:
     """
     store = admission.store
     try:
-        intent = intent_of(admission, result)
+        race = planned_race(admission, result)
+        intent = intent_of(admission, result, race)
         refuse_beyond_key(admission, intent)
-        meant = meant_players(store, admission.pool, new_names(admission, result))
+        meant = meant_players(store, admission.pool, new_names(admission, result, race))
         if meant:
             return form_response(admission, result, meant=meant)
         receipts = store.submit(admission.pool, intent.details[ROWS], actor=admission.key.name)

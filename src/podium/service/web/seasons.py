@@ -80,7 +80,7 @@ def standings_before(visit: VisiblePool, season: SeasonName) -> Response:
 
 def standings_page(visit: Visit, season: str | None = None, *, before: bool = False) -> Response:
     table = visit.store.standings(visit.pool, season, before=before, top=MAX_ROWS)
-    seasons = [each.name for each in visit.store.seasons(visit.pool)]
+    seasons = [season.name for season in visit.store.seasons(visit.pool)]
     spans = [(name, pool_address(visit.pool, "standings", name)) for name in reversed(seasons)]
     if seasons:
         spans.append((f"Before {seasons[0]}", pool_address(visit.pool, "standings", seasons[0], "before")))
@@ -97,10 +97,10 @@ def standings_page(visit: Visit, season: str | None = None, *, before: bool = Fa
         teams=with_cells(table.teams),
         most_rows=MAX_ROWS,
         rounds=numbered[-MAX_ROUNDS:],
-        names={each.event_id: each.title or each.event_id for each in table.rounds},
+        names={round_.event_id: round_.title or round_.event_id for round_ in table.rounds},
     )
 
 
 def with_cells(rows: Sequence[ChampionshipRow]) -> list[tuple[ChampionshipRow, dict[str, RoundPoints]]]:
     """Return each row with its rounds by event."""
-    return [(row, {each.event_id: each for each in row.rounds}) for row in rows]
+    return [(row, {round_.event_id: round_ for round_ in row.rounds}) for row in rows]

@@ -12,7 +12,17 @@ from podium.errors import UnknownError
 from podium.ledger.reasons.explaining import explain
 from podium.log.players import names_of
 from podium.pages.numbers import day_words, utc_text
-from podium.pages.share_picture import CARD_ROWS, TALL, WIDE, CardRow, badge_svg, draw_png, result_card, share_picture
+from podium.pages.share_picture import (
+    CARD_ROWS,
+    TALL,
+    WIDE,
+    CardRow,
+    badge_svg,
+    draw_png,
+    result_card,
+    share_picture,
+    standings_card,
+)
 from podium.pages.why import why_view
 from podium.service.http.json import EventId, PlayerName
 from podium.service.web.boards import default_listing, ranked_card
@@ -186,10 +196,9 @@ def standings_picture(visit: VisiblePool, theme: Theme = "light") -> Response:
             )
             for row in board.players
         ]  # fmt: skip
-        leader = f"{rows[0].name} leads with {rows[0].rating}." if rows else "Nobody has a rating yet."
         heading = f"{header.title} · {counted(board.listed, header.word)}"
-        whole = f"{address}{header.address}"
-        return draw_png(result_card(heading, leader, rows, whole, count=board.listed, dark=is_dark))
+        link = f"{address}{header.address}"
+        return draw_png(standings_card(heading, rows, link, count=board.listed, dark=is_dark))
 
     png = store.answers.value(("standings card", pool.id, is_dark, address), store.version(pool.name), draw_card)
     return shared_response(visit.request, png, "image/png")

@@ -299,20 +299,19 @@ def correcting(known: Known) -> Parts:
     """Can a result be corrected?"""
     yield "Yes. All later ratings are then recalculated, exactly as if the result had always been right."
     yield "The event’s page shows what was changed, when, and by whom."  # noqa: RUF001  (typography)
-    yield from writing_to(known.header.contact)
+    yield from writing_to(known.header)
 
 
 def removing(known: Known) -> Parts:
     """What is stored about me, and can my name be removed?"""
     yield "The results that were sent, with the names in them, and the ratings calculated from them."
     yield "On request, a name is replaced everywhere by one such as “player 3”. No rating changes."
-    yield from writing_to(known.header.contact) if known.header.contact else ["Ask the organiser."]
+    yield from writing_to(known.header) if known.header.contact else ["Ask the organiser."]
 
 
-def writing_to(contact: str) -> Parts:
-    if contact:
-        address = contact if "://" in contact else f"mailto:{contact}"
-        yield Markup('Write to <a href="{}">{}</a>.').format(address, contact)
+def writing_to(header: PoolHeader) -> Parts:
+    if header.contact:
+        yield Markup('Write to <a href="{}">{}</a>.').format(header.contact_address, header.contact)
 
 
 def trusting(known: Known) -> Parts:

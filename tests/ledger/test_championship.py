@@ -3,6 +3,7 @@
 import random
 from datetime import UTC, datetime, timedelta
 
+import own_championship as own
 import polars as pl
 import pytest
 from commands import run
@@ -109,6 +110,27 @@ def test_a_season_equals_a_computation_of_its_own():
         for team in table.teams:
             members = [scored[name] for name in cars if teams[name] == team.name]
             assert team.points == sum(sum(sorted(each)[-2:]) for each in zip(*members, strict=True))
+
+
+@pytest.mark.parametrize("group", ["GT3", "GT4", None])
+def test_a_season_equals_the_computation_of_a_stranger(group):
+    rows = [row for row in own.season() if group in (None, row[2])]
+    results = [
+        {"event_id": str(number), "sequence": number, "player": name, "team": team, "position": place}
+        | {"status": "finished" if place else "dnf"}
+        for number, name, _, team, place in rows
+    ]
+    table = standings(results, f"f1 drop={own.DROPS} teams={own.BEST_OF_TEAM}")
+    expected = own.standings(own.place_points(rows))
+    assert [(row.name, row.points) for row in table.players] == [(name, total) for name, total, _, _ in expected]
+    for row, (_, _, points, dropped) in zip(table.players, expected, strict=True):
+        assert {int(each.event_id): each.points for each in row.rounds if each.points} == {
+            number: each for number, each in enumerate(points, start=1) if each
+        }
+        # of rounds with equal points, any one may be dropped
+        left_out = sorted(each.points for each in row.rounds if each.dropped and each.points)
+        assert left_out == sorted(points[number - 1] for number in dropped if points[number - 1])
+    assert {row.name: row.points for row in table.teams} == own.teams(rows)
 
 
 def test_equal_points_are_decided_by_better_places():

@@ -3,9 +3,8 @@
 import os
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from served import WAYS
-from test_screens import AXE, MEASURE, SIDEWAYS, UNFOLD
+from test_screens import SIDEWAYS, assert_readable
 
 from podium.service.admin.first_link import first_path
 from podium.store.keys import list_keys
@@ -19,13 +18,7 @@ PICTURES = os.environ.get("PODIUM_ORGANISER_PICTURES")
 
 
 def look(page, name):
-    """Nothing is pale, small or wider than the screen, and axe finds nothing."""
-    page.evaluate(UNFOLD)
-    seen = page.evaluate(MEASURE)
-    assert (seen["pale"], seen["small"], seen["wide"]) == ([], [], []), name
-    assert [
-        (each["id"], each["nodes"][0]["html"][:200]) for each in Axe().run(page, options=AXE).response["violations"]
-    ] == [], name
+    assert_readable(page, name)
     if PICTURES:
         page.screenshot(path=f"{PICTURES}/{name}.png", full_page=True)
 

@@ -143,6 +143,7 @@ def test_a_long_name_and_questions_fit_a_phone_with_large_text(site, league, lar
     sign_in(page, league)
     send(page, league, SHEET)
     assert "Which column has the players" in page.inner_text("main")
+    page.wait_for_load_state()
     assert page.evaluate(SIDEWAYS) <= 0
     page.goto(f"/{league[0]}")
     assert page.evaluate(SIDEWAYS) <= 0

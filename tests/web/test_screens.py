@@ -80,6 +80,17 @@ AXE = {"resultTypes": ["violations"], "rules": {"color-contrast": {"enabled": Fa
 UNFOLD = "document.querySelectorAll('details').forEach(each => { each.open = true })"
 
 
+def assert_readable(page, name=None, axe=True):
+    """Nothing is pale, small or wider than the screen, and axe, which is a script, finds nothing."""
+    page.wait_for_load_state()  # a click returns before the next page has its style sheets and scripts
+    page.evaluate(UNFOLD)
+    seen = page.evaluate(MEASURE)
+    assert (seen["pale"], seen["small"], seen["wide"]) == ([], [], []), name
+    if axe:
+        violations = Axe().run(page, options=AXE).response["violations"]
+        assert [(each["id"], each["nodes"][0]["html"][:200]) for each in violations] == [], name
+
+
 def heard(faults):
     """What listens to a page for faults; dialogs are among them, and would wait for good."""
 

@@ -1,9 +1,8 @@
 """A sheet that is mended and sent again in a browser: first what it does, then one button."""
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from served import WAYS
-from test_screens import AXE, MEASURE, UNFOLD
+from test_screens import assert_readable
 
 from podium.store.keys import create_key
 
@@ -40,14 +39,6 @@ def send(page, league, text, name="league.csv"):
 def store_it(page):
     page.click("main form[action$='/apply'] button")
     assert "Stored." in page.inner_text("main")
-
-
-def assert_readable(page):
-    page.evaluate(UNFOLD)
-    seen = page.evaluate(MEASURE)
-    assert (seen["pale"], seen["small"], seen["wide"]) == ([], [], [])
-    violations = Axe().run(page, options=AXE).response["violations"]
-    assert [(each["id"], each["nodes"][0]["html"][:200]) for each in violations] == []
 
 
 def places(site, league, event_id):

@@ -1,10 +1,9 @@
 """Entering a result by tapping names: on a phone and a desk, with and without script."""
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from races import rows
 from served import WAYS
-from test_screens import AXE, MEASURE, UNFOLD
+from test_screens import assert_readable
 
 from podium.store.keys import create_key
 from podium.systems import find
@@ -30,16 +29,6 @@ def sign_in(page, key, pool):
     page.wait_for_url(f"**/{pool}")
 
 
-def check(page, script=True):
-    """Nothing is pale, small or wider than the screen, and axe, which is a script, finds nothing."""
-    page.evaluate(UNFOLD)
-    seen = page.evaluate(MEASURE)
-    assert (seen["pale"], seen["small"], seen["wide"]) == ([], [], [])
-    if script:
-        violations = Axe().run(page, options=AXE).response["violations"]
-        assert [(each["id"], each["nodes"][0]["html"][:200]) for each in violations] == []
-
-
 def newest(site, pool):
     stored = site.store.event(pool, site.store.event_list(pool, top=1).events[0].event_id)
     return {each.player: each.position for each in stored.entries}
@@ -61,7 +50,7 @@ def test_eight_names_are_entered_and_shared_in_fourteen_taps(site, key, screens,
     for name in NIGHT:
         tap(f".taps button:text-is('{name}')")
     page.locator("ol [data-change].gain").nth(2).wait_for()
-    check(page)
+    assert_readable(page)
     shown = {
         row.locator("bdi").inner_text(): row.locator("[data-change]").inner_text()
         for row in page.locator("ol li").all()
@@ -70,7 +59,7 @@ def test_eight_names_are_entered_and_shared_in_fourteen_taps(site, key, screens,
     page.wait_for_url("**/night/events/**")
     assert newest(site, "night") == {name: place for place, name in enumerate(NIGHT, 1)}
     assert {name: page.locator(f"tr:has(th:has-text('{name}')) .last").first.inner_text() for name in NIGHT} == shown
-    check(page)
+    assert_readable(page)
     tap("[data-share]")
     assert taps <= 14
 
@@ -115,7 +104,7 @@ def test_doubles_are_tapped_two_by_two(site, key, screens):
     for name in ("Ana", "Ben", "Cleo", "Dan"):
         page.fill("[data-name]", name)
         page.press("[data-name]", "Enter")
-    check(page)
+    assert_readable(page)
     page.click("button.go")
     page.wait_for_url("**/doubles/events/**")
     assert newest(site, "doubles") == {"Ana": 1, "Ben": 1, "Cleo": 2, "Dan": 2}
@@ -126,7 +115,7 @@ def test_the_page_works_at_each_width_with_and_without_script(site, key, screens
     page = screens(width, script=script)
     sign_in(page, key, "night")
     page.goto("/night/tonight")
-    check(page, script)
+    assert_readable(page, axe=script)
     if script:
         page.click(".taps button:text-is('Kim')")
         page.click(".taps button:text-is('Bo')")
@@ -135,7 +124,7 @@ def test_the_page_works_at_each_width_with_and_without_script(site, key, screens
         page.locator("li:has-text('Bo') select").select_option("2")
         page.click("[data-look]")
         assert page.locator("li:has-text('Kim') [data-change]").inner_text()
-    check(page, script)
+    assert_readable(page, axe=script)
     page.click("button.go")
     page.wait_for_url("**/night/events/**")
     assert newest(site, "night") == {"Kim": 1, "Bo": 2}
@@ -148,7 +137,7 @@ def test_an_empty_pool_takes_pasted_names(site, key, screens):
     page = screens(390)
     sign_in(page, key, "first-night")
     page.goto("/first-night/tonight")
-    check(page)
+    assert_readable(page)
     page.fill("[name=pasted]", "1. Jonas\n2. mika\n3. Pipo\n")
     page.click("details button.main")
     page.click("main form button.main:has-text('Store results')")

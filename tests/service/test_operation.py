@@ -196,6 +196,9 @@ def test_the_pages_need_nothing_from_elsewhere(store):
             assert f"<code>{route}</code>" in reference
             for operation in methods.values():
                 assert f'id="{operation["operationId"]}"' in reference
+        assert "/api/v1/pools/karts/events/race-17 \\\n  -H" in unescape(
+            reference
+        )  # a request with the parameters' examples
         links, anchors = (set(re.findall(rf'{name}="#?([^"/]+)"', reference)) for name in ("href", "id"))
         assert links <= anchors
         assert len(unescape(re.search(r'<pre id="start">(.*?)</pre>', reference, re.DOTALL)[1]).splitlines()) == 5

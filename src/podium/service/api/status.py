@@ -4,15 +4,12 @@ The HTML has no scripts and loads nothing from other hosts.
 """
 
 import asyncio
-import base64
-import hashlib
 import json
 import tempfile
 import time
 from collections.abc import AsyncIterator, Iterator
-from functools import lru_cache
+from functools import lru_cache, partial
 from html import escape
-from importlib.resources import files
 from typing import IO, Annotated, Any, Literal
 
 import polars as pl
@@ -40,9 +37,13 @@ from podium.service.http.requests import (
 )
 from podium.service.metrics import Metrics
 from podium.service.watchers import RETRY_S, Watchers, event_block
+from podium.service.web.rendering import HEADERS, STATIC_ADDRESS
 from podium.store import Store
 
-HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}  # the second makes nginx pass each event on at once
+STREAM_HEADERS = {
+    "Cache-Control": "no-store",
+    "X-Accel-Buffering": "no",
+}  # the second makes nginx pass each event on at once
 COMMENT_INTERVAL_S = 15.0  # without an entry; then a comment keeps the connection open
 router = APIRouter(route_class=StrictRoute, generate_unique_id_function=operation_id)
 
@@ -78,7 +79,7 @@ async def stream(
     resumes = last_event_id is not None and last_event_id.isascii() and last_event_id.isdecimal()
     after = min(int(last_event_id or 0), newest) if resumes else newest
     events = server_sent_events(store, watchers, metrics, pool, key, after, seconds)
-    return StreamingResponse(events, media_type="text/event-stream", headers=HEADERS)
+    return StreamingResponse(events, media_type="text/event-stream", headers=STREAM_HEADERS)
 
 
 async def server_sent_events(
@@ -166,11 +167,7 @@ def table_file(frame: pl.DataFrame, kind: str) -> IO[bytes]:
     return file
 
 
-STYLE = files("podium.service.api").joinpath("templates", "reference.css").read_text(encoding="utf-8")
-STYLE_HASH = base64.b64encode(hashlib.sha256(STYLE.encode()).digest()).decode()
-CONTENT_SECURITY_POLICY = (
-    f"default-src 'none'; style-src 'sha256-{STYLE_HASH}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-)
+FIRST_ERROR = "400"
 SCHEMAS = "#/components/schemas/"
 LIMITS = {
     "minLength": "at least {} characters", "maxLength": "at most {} characters", "minimum": "at least {}",
@@ -184,14 +181,53 @@ def reference_page(app: FastAPI) -> str:
     """Return the reference as HTML. It is generated once, because it never changes."""
     document: dict[str, Any] = app.openapi()
     operations: dict[str, list[tuple[str, str, dict[str, Any]]]] = {}
+    meanings: dict[str, str] = {}  # of statuses
     for path, methods in document["paths"].items():
         for method, operation in methods.items():
             operations.setdefault(operation.get("tags", ["other"])[0], []).append((path, method, operation))
+            meanings |= {status: response["description"] for status, response in operation["responses"].items()}
     environment = create_environment("podium.service.api")
-    environment.filters |= {"answer": answer_text, "json": json_text, "schema": schema_text, "with_code": with_code}
-    page, origin = environment.get_template("reference.html"), app.state.address or "http://127.0.0.1:8000"
-    text: str = page.render(document, operations=operations, style=STYLE, origin=origin)
+    environment.filters |= {
+        "answer": answer_text,
+        "example": partial(example_content, models=document["components"]["schemas"]),
+        "example_path": example_path,
+        "json": json_text,
+        "schema": schema_text,
+        "with_code": with_code,
+    }
+    text: str = environment.get_template("reference.html").render(
+        document,
+        operations=operations,
+        errors={status: meaning for status, meaning in sorted(meanings.items()) if status >= FIRST_ERROR},
+        origin=app.state.address or "http://127.0.0.1:8000",
+        static=STATIC_ADDRESS,
+    )
     return text
+
+
+def example_path(path: str, operation: dict[str, Any]) -> str:
+    """Return the path of an operation with the examples of its parameters."""
+    for parameter in operation.get("parameters", ()):
+        value = next(iter(parameter["schema"].get("examples", ())), parameter["name"])
+        path = path.replace(f"{{{parameter['name']}}}", str(value))
+    return path
+
+
+def example_content(message: Any, models: dict[str, Any]) -> Any:
+    """Return the example of a body or response, or None."""
+    media = next(iter(message["content"].values())) if message and message.get("content") else {}
+    return example_of(media.get("schema", {}), models)
+
+
+def example_of(schema: dict[str, Any], models: dict[str, Any]) -> Any:
+    """Return the example of a schema: of its model, of the items of an array, or of the first of a union."""
+    if "$ref" in schema:
+        examples = models[schema["$ref"].removeprefix(SCHEMAS)].get("examples")
+        return examples[0] if examples else None
+    if "anyOf" in schema:
+        return example_of(schema["anyOf"][0], models)
+    item = example_of(schema["items"], models) if "items" in schema else None
+    return None if item is None else [item]
 
 
 def json_text(value: Any) -> Markup:
@@ -248,7 +284,6 @@ def with_code(text: str) -> Markup:
 
 
 READY_TIMEOUT_S = 2.0
-PAGE_HEADERS = {"Content-Security-Policy": CONTENT_SECURITY_POLICY, "X-Content-Type-Options": "nosniff"}
 
 
 @router.get("/healthz", responses=error_responses(500), tags=["service"])
@@ -296,7 +331,7 @@ async def prometheus_metrics(metrics: CurrentMetrics, threads: CurrentThreads, _
 @router.get("/api/docs", include_in_schema=False)
 async def reference(request: Request) -> Response:
     """Return the API reference as HTML."""
-    return HTMLResponse(reference_page(request.app), headers=PAGE_HEADERS)
+    return HTMLResponse(reference_page(request.app), headers=HEADERS)
 
 
 for path, answer in (("/healthz", healthz), ("/readyz", readyz), ("/api/docs", reference)):

@@ -87,6 +87,7 @@ def in_order(routers: Iterable[APIRouter]) -> list[BaseRoute]:
 
 MEDIA_TYPES = {
     "podium.css": "text/css; charset=utf-8",
+    "reference.css": "text/css; charset=utf-8",
     "podium.js": "text/javascript; charset=utf-8",
     "filter.js": "text/javascript; charset=utf-8",
     "tonight.css": "text/css; charset=utf-8",

@@ -72,7 +72,8 @@ def test_the_calendar_has_months_and_the_effect_of_winning(admin):
     admin.cookies.set("me", "a:karts")
     page = words(admin, "/karts/calendar")
     admin.cookies.delete("me")
-    assert page.index("<h3>May 2190</h3>") < page.index("A win would bring you +")
+    effects = 'A win would bring you <span class="gain">+'
+    assert page.index("<h3>May 2190</h3>") < page.index(effects) < page.index(', A loss <span class="loss">')
 
 
 def test_tonight_is_the_day_in_the_zone(store):

@@ -213,7 +213,9 @@ def test_the_reasons_of_the_last_ten_events_add_up(site):
     found = read(site, address)
     assert found.first("h2").text == totals["summary"]
     rows = list(rows_of(found))
-    assert [row.nodes[-1].number for row in rows] == [shown(each["shown"], 1) for each in totals["reasons"]]
+    assert [row.nodes[-1].number for row in rows] == sorted(
+        (shown(each["shown"], 1) for each in totals["reasons"]), key=lambda points: -abs(points)
+    )
     total = found.first("tfoot").every("td")
     assert sum(row.nodes[-1].number for row in rows) == [*total][-1].number == shown(totals["shown"], 1)
     linked = {unquote(link.attributes["href"]) for row in rows for link in row.every("a")}

@@ -18,7 +18,6 @@ MAX_DOTS = 60  # links on a desktop; a phone shows a quarter of them
 EVERY_PHONE_DOT = 4
 MAX_ROWS = 4
 MARGIN = 0.08  # share of the span of ratings that is added at the top and bottom
-LABEL_SPACE = 0.22, 18.0  # space for a label: share of the width, and pixels down
 MAX_NAME = 24  # maximum number of characters of a name next to its line
 CROWDED = 0.08  # share of the width, about the length of a label
 ABOVE, BELOW = -9.0, 20.0  # distance in pixels from a point to its label
@@ -26,6 +25,14 @@ MIN_DOWN = 10.0  # minimum distance in pixels from the top of a drawing to the b
 NAME_WIDTH = 0.3  # share of a chart's width that a name may take
 LABEL_HEIGHT, LABEL_STEP = 14.0, 4  # in pixels: height of a label, and distance between its possible places
 SAMPLES = 40  # number of samples of a line along a label
+
+
+# The fade of the band at the top and bottom of a drawing, where it may be cut off.
+FADE = Markup(
+    '<linearGradient id="fade" x1="0" x2="0" y1="0" y2="1">'
+    '<stop stop-opacity="0"/><stop offset=".15"/><stop offset=".85"/><stop offset="1" stop-opacity="0"/>'
+    "</linearGradient>"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +44,7 @@ class HistoryPoint:
     deviation: float | None = None
     href: str | None = None  # link to the reasons for the change
     label: str = ""  # description of the link
+    is_season: bool = False  # True for the start of a season
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +85,8 @@ def history_chart(
         picture = paths(plot, lines[0].points, "")
         if len(hindsight) > 1:
             picture = paths(plot, hindsight, " b") + picture
-        content += [plot.view_box(picture), dots(plot, lines[0]), marks(plot, lines[0], digits)]
+        rules = season_rules(plot, lines[0].points)
+        content += [rules, plot.view_box(picture), dots(plot, lines[0]), marks(plot, lines[0], digits)]
         role = "group" if any(point.href for point in every) else "img"
     else:
         outlines = [outline(plot, line.points, css) for line, css in zip(lines, ("line", "line b"), strict=True)]
@@ -124,7 +133,7 @@ def paths(plot: Plot, points: Sequence[HistoryPoint], css: str) -> Markup:
         low, high = plot.y.low, plot.y.high
         upper = [(x, min(high, rating + SIGMAS * deviation)) for x, rating, deviation in known]
         lower = [(x, max(low, rating - SIGMAS * deviation)) for x, rating, deviation in reversed(known)]
-        band = Shape('<path class="band{}" d="{}Z"/>').format(css, plot.path([*upper, *lower]))
+        band = FADE + Shape('<path class="band{}" fill="url(#fade)" d="{}Z"/>').format(css, plot.path([*upper, *lower]))
     return band + outline(plot, points, f"line{css}")
 
 
@@ -147,22 +156,27 @@ def dots(plot: Plot, line: HistoryLine) -> Markup:
 
 
 def marks(plot: Plot, line: HistoryLine, digits: int) -> Markup:
-    """Return labels for the highest and the newest rating, if there is enough space for them."""
+    """Return labels for the highest rating, and for the newest one at the right of its dot."""
     best, newest = line.best, line.points[-1]
-    word = "peak " if best.at == line.peak_at else "highest "
-    labels = [(best, word)] if len(line.points) > 1 else []
-    apart = abs(plot.x.share(place(best.at)) - plot.x.share(place(newest.at)))
-    if not labels or apart > LABEL_SPACE[0] or abs(plot.down(best.rating) - plot.down(newest.rating)) > LABEL_SPACE[1]:
-        labels.append((newest, ""))
-    return Markup("").join(
-        text(
-            plot.across(place(point.at)),
-            plot.down(point.rating) + free_side(plot, line, point),
-            f"{words}{shown(point.rating, digits - 1)}",
-            plot.anchor(place(point.at)),
-        )
-        for point, words in labels
+    label = Shape('<text class="strong last" x="{}" y="{}" dx="9">{}</text>').format(
+        plot.across(place(newest.at)), number(plot.down(newest.rating) + 4.0), shown(newest.rating, digits - 1)
     )
+    if best is newest:
+        return label
+    word = "peak" if best.at == line.peak_at else "highest"
+    down = plot.down(best.rating) + free_side(plot, line, best)
+    words = f"{word} {shown(best.rating, digits - 1)}"
+    return label + text(plot.across(place(best.at)), down, words, plot.anchor(place(best.at)))
+
+
+def season_rules(plot: Plot, points: Sequence[HistoryPoint]) -> Markup:
+    """Return a vertical line for each season that began."""
+    rule = Shape(
+        '<line class="grid" x1="{0}" x2="{0}" y2="{1}"/>'
+        '<text x="{0}" y="{2}" dx="-4" text-anchor="end">new season</text>'
+    )
+    starts = [point for point in points if point.is_season]
+    return Markup("").join(rule.format(plot.across(place(point.at)), plot.height, plot.height - 6) for point in starts)
 
 
 def free_side(plot: Plot, line: HistoryLine, point: HistoryPoint) -> float:

@@ -8,7 +8,7 @@ distorted.
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from decimal import Decimal
 
 from markupsafe import Markup
@@ -86,8 +86,8 @@ def round_values(low: float, high: float, most: int) -> list[float]:
 
 
 def dates(since: datetime, until: datetime) -> list[Step]:
-    """Return round times between two times, as seconds since 1970 in UTC: years, months, days or hours."""
-    since, until = since.astimezone(UTC), until.astimezone(UTC)
+    """Return round times between two times, as seconds since 1970: years, months, days or hours of the first zone."""
+    until = until.astimezone(since.tzinfo)
     span, day, hour = until - since, timedelta(days=1), timedelta(hours=1)
     if span > 60 * day:
         months = 12 * since.year + since.month - 1, 12 * until.year + until.month - 1
@@ -96,7 +96,7 @@ def dates(since: datetime, until: datetime) -> list[Step]:
         else:
             step = next(count for count in (*MONTH_STEPS, 12) if (months[1] - months[0]) / count < MAX_STEPS - 2)
         numbers = range(-(-months[0] // step) * step, months[1] + 1, step)
-        moments = [datetime(m // 12, m % 12 + 1, 1, tzinfo=UTC) for m in numbers]
+        moments = [datetime(m // 12, m % 12 + 1, 1, tzinfo=since.tzinfo) for m in numbers]
         labels = [f"{moment.year}" if span > 1000 * day else f"{moment:%b %Y}" for moment in moments]
     else:
         of_days, of_hours = (day, span.days, (*DAY_STEPS, 31)), (hour, span / hour, (*HOUR_STEPS, 24))

@@ -86,6 +86,11 @@ class WhyView:
     sentences: tuple[Markup, ...]  # sentences that explain a duel and the sum
 
     @property
+    def by_size(self) -> list[DrawnGroup]:
+        """The groups, largest first."""
+        return sorted(self.groups, key=lambda group: -abs(group.points))
+
+    @property
     def is_far(self) -> bool:
         """True if a change is so large that it needs more space than +99.9."""
         changes = (self.change, *(group.points for group in self.groups))

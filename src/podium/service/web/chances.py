@@ -156,7 +156,7 @@ def histories(store: Store, header: PoolHeader, names: tuple[str, str]) -> Marku
     if max(map(len, curves)) < 2:  # noqa: PLR2004  (a line needs two)
         return Markup("")
     lines = [
-        HistoryLine(name, [HistoryPoint(point.when, point.rating) for point in curve])
+        HistoryLine(name, [HistoryPoint(header.local(point.when), point.rating) for point in curve])
         for name, curve in zip(names, curves, strict=True)
     ]
     ends = [f"{name} {header.rating(curve[-1].rating)}" for name, curve in zip(names, curves, strict=True)]

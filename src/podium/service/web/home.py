@@ -122,7 +122,7 @@ def home_page(cards: Iterable[PoolCard]) -> Page:
         surprise=surprise_of(newest_first),
         cards=tuple(newest_first[:MAX_CARDS]),
         other_pools=tuple(card.pool for card in newest_first[MAX_CARDS : MAX_CARDS + MAX_OTHER_POOLS]),
-        lines=tuple((pool, event) for _, pool, event in lines[:NEWEST_EVENTS]),
+        lines=tuple((pool, event) for _, pool, event in lines[:TOP]),
     )
 
 

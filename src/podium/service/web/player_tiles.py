@@ -112,15 +112,18 @@ class Upcoming:
         end = "" if enough else ", which is not enough"
         return Shape("{} in {} would bring {}{}.").format(what, self.link, self.pool.rating(line["rating"]), end)
 
-    def best(self) -> str:
-        """Return the effect of the best result, or an empty string if it is unknown."""
-        lines = self.lines()
-        if self.stakes is None or not lines:
-            return ""
-        best, digits = lines[0], self.stakes.digits
-        moved = change(shown_change(best["rating"] - best["delta"], best["rating"], digits), digits)
-        place = place_words(best["place"], self.stakes.sides)
-        return f"{'A ' if self.stakes.sides == DUEL_SIDES else ''}{place} would bring you {moved}"
+    def ends(self) -> list[tuple[str, Decimal]]:
+        """Return the best and the worst place with their changes. Empty if they are unknown."""
+        if self.stakes is None:
+            return []
+        sides, digits, lines = self.stakes.sides, self.stakes.digits, self.lines()
+        return [
+            (
+                f"{'A ' if sides == DUEL_SIDES else ''}{place_words(line['place'], sides)}",
+                shown_change(line["rating"] - line["delta"], line["rating"], digits),
+            )
+            for line in lines[:1] + lines[-1:]
+        ]
 
     def lines(self) -> list[dict[str, Any]]:
         """Return the lines for the places, best first."""

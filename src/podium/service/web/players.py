@@ -121,11 +121,12 @@ def chart(
     name, peak_at = card.player, None if card.peak is None else card.peak.when
     points = [
         HistoryPoint(
-            point.when,
+            header.local(point.when),
             point.rating,
             point.deviation,
             rendering.pool_address(header.name, "events", point.event_id, name) if point.event_id else None,
             f"Why {header.change(point.shown)} {header.on(point.when)}? Then {header.rating(point.rating)}",
+            is_season=point.event_id is None,
         )
         for point in curve
     ]
@@ -172,7 +173,10 @@ def reasons(player: PlayerName, visit: VisiblePool) -> Response:
         title="Reasons of the last ten events",
         description=totals.summary,
         totals=totals,
-        rows=tuple((REASONS[reason.reason], reason) for reason in totals.reasons),
+        rows=[(REASONS[reason.reason], reason) for reason in sorted(totals.reasons, key=lambda row: -abs(row.shown))],
+        titles={
+            row.event_id: row.title for row in visit.store.player_changes(visit.pool, totals.player, top=ROWS).rows
+        },
         least=min(points, default=0.0),
         most=max(points, default=0.0),
         max_events=MAX_EVENTS,

@@ -6,6 +6,7 @@ After the result, the race's page leads to the event's page.
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
+from decimal import Decimal
 from itertools import groupby
 from typing import Annotated, Any
 
@@ -226,7 +227,7 @@ def break_even_words(place: int | None, sides: int) -> str:
     return DUEL[float(place)] if sides == DUEL_SIDES else place_words(float(place), sides)
 
 
-CALENDAR_PAST, MAX_OUTLOOKS = 50, 8
+CALENDAR_PAST, MAX_OUTLOOKS, LATEST_EVENTS = 50, 8, 3
 
 
 def by_month(pool: rendering.PoolHeader, races: Sequence[Fixture]) -> list[tuple[str, list[Fixture]]]:
@@ -237,7 +238,7 @@ def by_month(pool: rendering.PoolHeader, races: Sequence[Fixture]) -> list[tuple
 
 @router.pool_page("/calendar")
 def calendar(visit: VisiblePool, kept: CurrentStakes) -> Response:
-    """Show the races by month, with the effect of winning the next ones on the player whom the visitor chose as "me".
+    """Show the races by month, with the effects of the best and worst places on the player chosen as "me".
 
     Races that take too long to calculate have no effect here.
     """
@@ -250,8 +251,8 @@ def calendar(visit: VisiblePool, kept: CurrentStakes) -> Response:
     ]
     pool, player = visit.header, rendering.chosen_player(visit.request)
 
-    def best_of(race: Fixture) -> str:
-        return outlook_of(visit.store, kept, pool, race, player, draws=False, has_key=False).best()
+    def ends_of(race: Fixture) -> list[tuple[str, Decimal]]:
+        return outlook_of(visit.store, kept, pool, race, player, draws=False, has_key=False).ends()
 
     return visit.show(
         "calendar.html",
@@ -259,6 +260,7 @@ def calendar(visit: VisiblePool, kept: CurrentStakes) -> Response:
         tab="calendar",
         ahead=by_month(pool, ahead),
         others=by_month(pool, others[:CALENDAR_PAST]),
-        outlooks={} if not player else {race.fixture_id: best_of(race) for race in ahead[:MAX_OUTLOOKS]},
+        ends={} if not player else {race.fixture_id: ends_of(race) for race in ahead[:MAX_OUTLOOKS]},
+        latest=[(pool, event) for event in visit.store.event_list(pool.name, top=LATEST_EVENTS).events],
         plan_address=rendering.address("admin", pool.name, "races") if visit.visitor.may("write", pool.name) else "",
     )

@@ -181,8 +181,8 @@ def test_check_and_systems(karts):
             ("import", SEASON, "--sides", "a,b"),
             "--sides A,B also needs the result: --result COLUMN (of the first side) or --scores A,B.",
         ),
-        (("rate", "https://example.org/x.csv"), "https://example.org/x.csv: is an address, and Podium reads files."),
-        (("import", "http://example.org/x.trf"), "http://example.org/x.trf: is an address, and Podium reads files."),
+        (("rate", "http://example.org/x.csv"), "http://example.org/x.csv: is not an https address."),
+        (("import", "http://example.org/x.trf"), "http://example.org/x.trf: is not an https address."),
         (("recovery-test", SEASON, "--skills", "x.txt"), "x.txt: the suffix must be one of"),
         (("recovery-test", SEASON, "--skills", "none.csv"), "none.csv: cannot be read (No such file"),
         (

@@ -15,6 +15,7 @@ from podium.cli.terminal import options, show
 from podium.cli.terminal.app import examples, find_settings
 from podium.cli.terminal.options import SystemFlags, one_of, write_text
 from podium.errors import ParameterError, UnknownError, needs_extra
+from podium.support.addresses import is_https
 from podium.support.collector import keep_loaded
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ def is_store(path: str) -> bool:
     from podium.importers.sources import is_database
 
     with suppress(OSError):
-        return "://" in path or is_database(Path(path))
+        return ("://" in path and not is_https(path)) or is_database(Path(path))
     return False
 
 

@@ -78,10 +78,10 @@ def rate(
         with show.progress("reading", "rating", "writing") as steps:
             rated = rated_file(file, system, period, steps, start)
             if history is not None:
-                write_table(rated.history, history)
+                write_table(rated.history, history, guard=True)
             if ratings is not None:
                 whole = ratings.suffix.lower() == ".parquet"
-                write_table(rated.states if whole else rated.ratings, ratings, rated.metadata)
+                write_table(rated.states if whole else rated.ratings, ratings, rated.metadata, guard=True)
         for notice in notices(rated):
             typer.echo(notice, err=True)
         table = rated.ratings

@@ -15,6 +15,7 @@ from typing import Any, BinaryIO, NoReturn, cast
 
 from podium.errors import FormatError, needs_extra
 from podium.results.reading import STDIN, refuse_other_source, refused_constant, repeated_key, standard_input
+from podium.support.addresses import download, is_https
 
 MAX_EXPANSION = 100  # a compressed file may expand to this many times its size
 MAX_KEYS = 100_000  # maximum number of keys in a JSON object
@@ -136,6 +137,11 @@ def sources(path: str) -> list[Source]:
     if path == STDIN:
         return [of_bytes(standard_input(), "standard input")]
     refuse_other_source(path)
+    if is_https(path):
+        try:
+            return [of_bytes(download(path), path)]
+        except OSError as error:
+            refuse_file(path, f"cannot be read ({error})")
     place = Path(path)
     if place.is_dir():
         inside = sorted(file for file in place.rglob("*") if file.is_file() and not file.name.startswith("."))
@@ -152,7 +158,7 @@ def format_of(path: str) -> str | None:
 
     Return None if the file may be a table, or if the path is not a single file.
     """
-    if not Path(path).is_file() or len(sources(path)) != 1:
+    if not (is_https(path) or Path(path).is_file()) or len(sources(path)) != 1:
         return None
     with sources(path)[0].open() as stream:
         start = stream.read(SIGN_BYTES).removeprefix(UTF8_MARK).lstrip()

@@ -19,6 +19,7 @@ from podium.engine.tables.selection import EVENT, numbers_at
 from podium.errors import Fault, ParameterError, ResultsError
 from podium.results.columns import DEFAULTS, UTC, names, none_known, number, started, text
 from podium.results.reading import Results, loaded
+from podium.support.words import with_formulas
 from podium.systems import current_name
 from podium.version import __version__
 
@@ -96,6 +97,8 @@ def parameters(system: System) -> dict[str, Any]:
 def read_start(source: Any, system: System, period: str = EVENT, pools: Sequence[str] = ()) -> StartingRatings:
     frame, name = loaded(source, None if isinstance(source, str | Path) or hasattr(source, "read") else "start")
     if isinstance(source, str | Path):
+        if str(source).lower().endswith(".csv"):
+            frame = with_formulas(frame)
         refuse_other_origin(Path(source), name, system, period)
     refuse_columns(frame, name, system)
     players, faults = read_identities(frame, name, pools)

@@ -34,6 +34,7 @@ from podium.results.columns import (
 from podium.results.consistency import contradictions
 from podium.results.hashing import Numbered, number_names, number_runs
 from podium.results.plain_rows import DELIMITERS, from_csv, read_plainly
+from podium.support.addresses import download, is_https
 from podium.support.words import counted, table_html
 
 NO_TEXT = (bool, np.bool_, list, tuple, dict, set, frozenset, bytes, bytearray, np.ndarray)
@@ -341,7 +342,8 @@ def load_path(path: str, name: str | None) -> tuple[pl.DataFrame, str]:
             refuse_wide(schema, table_name)
             # Each column is made contiguous in turn, so that memory holds the chunks of only one column at a time.
             return pl.DataFrame([table.select(name).collect().to_series().rechunk() for name in schema]), table_name
-        return parse_bytes(Path(path).read_bytes(), table_name), table_name
+        content = download(path) if is_https(path) else Path(path).read_bytes()
+        return parse_bytes(content, table_name), table_name
     except OSError as error:
         remedy = f"cannot be read ({error.strerror or error})"
     except PARQUET_ERRORS as error:
@@ -359,9 +361,9 @@ def standard_input() -> bytes:
 
 
 def refuse_other_source(path: str) -> None:
-    """Raise an error if a path is a web address that Polars cannot read, or an endless device such as /dev/zero."""
-    if "://" in path and not path.lower().endswith(".parquet"):
-        raise ResultsError.whole(path, "is an address, and Podium reads files. Download it, and name that file.")
+    """Raise an error if nobody can read a web address, or if a path is an endless device such as /dev/zero."""
+    if "://" in path and not is_https(path) and not path.lower().endswith(".parquet"):
+        raise ResultsError.whole(path, "is not an https address. Download the file, and name that.")
     place = Path(path)
     if place.is_char_device() or place.is_block_device():
         raise ResultsError.whole(path, "is a device. Give a file, or - for standard input.")

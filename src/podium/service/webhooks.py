@@ -12,7 +12,7 @@ from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from functools import cache, partial
 from http import HTTPStatus
-from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
+from ipaddress import ip_address
 from typing import Any, NamedTuple
 from urllib.parse import SplitResult, urlsplit
 
@@ -31,12 +31,11 @@ from podium.service.web.sharing import card_png
 from podium.store import Store
 from podium.store.following import PoolReader
 from podium.store.keys import JSON, Webhook, list_webhooks, sign, store_progress, store_under_way
+from podium.support.addresses import is_public
 
 EXCHANGE_S = 10.0  # for a whole delivery: looking up the host name, connecting, and waiting for the answer
 CHUNK = 65_536  # number of bytes read at a time
 LOOK_UPS = CapacityLimiter(16)  # looking up a host name cannot be interrupted
-PROTOCOL_ADDRESSES = IPv4Network("192.0.0.0/24")
-UNICAST = IPv6Network("2000::/3")  # other addresses are local, or stand for another address
 
 
 class DeliveryError(PodiumError):
@@ -118,15 +117,6 @@ def permitted(addresses: list[str], *, allow_private: bool) -> str:
         if allow_private or is_public(ip_address(address)):
             return address
     raise DeliveryError(f"{addresses[0]} is not a public address. To send to it, use podium webhook create --private.")
-
-
-def is_public(address: IPv4Address | IPv6Address) -> bool:
-    """Return True if anyone can reach an address, and it does not stand for another address."""
-    if isinstance(address, IPv6Address):
-        fits = address in UNICAST and not (address.sixtofour or address.teredo)
-    else:
-        fits = address not in PROTOCOL_ADDRESSES
-    return fits and address.is_global and not address.is_multicast
 
 
 def is_found(url: str, *, allow_private: bool) -> bool:

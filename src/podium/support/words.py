@@ -95,6 +95,28 @@ def as_text(frame: "pl.DataFrame") -> "pl.DataFrame":
     return frame.with_columns(pl.col(instants).dt.strftime("%Y-%m-%dT%H:%M:%S%.fZ")) if instants else frame
 
 
+# also after a semicolon, which separates cells in some spreadsheets, and in full width
+FORMULA_START = r"^[;\s]*[=+\-@\x{FF1D}\x{FF0B}\x{FF0D}\x{FF20}]|^[\t\r]"
+
+
+def without_formulas(frame: "pl.DataFrame") -> "pl.DataFrame":
+    """Put an apostrophe before text that would be a formula in a spreadsheet. Numbers do not change."""
+    import polars as pl  # noqa: PLC0415
+
+    text = pl.col(pl.String)
+    is_formula = text.str.contains(FORMULA_START)
+    return frame.with_columns(pl.when(is_formula).then("'" + text).otherwise(text).name.keep())
+
+
+def with_formulas(frame: "pl.DataFrame") -> "pl.DataFrame":
+    """Return the frame as it was before `without_formulas`."""
+    import polars as pl  # noqa: PLC0415
+
+    text = pl.col(pl.String)
+    is_guarded = text.str.starts_with("'") & text.str.slice(1).str.contains(FORMULA_START)
+    return frame.with_columns(pl.when(is_guarded).then(text.str.slice(1)).otherwise(text).name.keep())
+
+
 def counted(count: int, noun: str) -> str:
     """Return a count with its noun: "1 rider", "6 riders"."""
     return f"{count:,} {noun if count == 1 else plural(noun)}"

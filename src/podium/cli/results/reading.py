@@ -152,7 +152,7 @@ def split(names: str) -> list[str]:
 EXPORTED = b'{"podium_pool":'  # first bytes of an exported pool
 SHAPES = tuple(form.value for form in Format)
 NAMES = ", ".join(name for name in FORMATS if name not in SHAPES)
-READS = "Results as CSV, Parquet, JSON Lines or a workbook; for other formats, see --format"
+READS = "Results as CSV, Parquet, JSON Lines or a workbook, or their https address; for other formats, see --format"
 NAMED_FILE = Argument(metavar="FILE", help=f"{READS}; - reads stdin.")
 FILE = Argument(None, metavar="FILE", help=f"{READS}; - reads stdin [default: the file in podium.toml].")
 OPTIONAL_FILE = Argument(None, metavar="FILE", help=f"{READS}.")

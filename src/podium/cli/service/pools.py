@@ -246,7 +246,7 @@ def write_ledger(
     """Write a table with one row per player and event: rank, rating before, change, and the state afterwards."""
     options.check_output(out)
     changes = store.ledger(name)
-    options.write_table(changes, out)
+    options.write_table(changes, out, guard=True)
     typer.echo(f"{changes.height:,} changes are written to {out}")
 
 

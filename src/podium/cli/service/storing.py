@@ -21,6 +21,7 @@ from podium.cli.terminal.app import Made, database_of_settings, examples, pool_o
 from podium.cli.terminal.options import read_table
 from podium.cli.terminal.show import Format
 from podium.errors import ParameterError, needs_extra
+from podium.support.addresses import is_https
 from podium.support.words import counted
 
 if TYPE_CHECKING:
@@ -320,7 +321,8 @@ def read_as_kept(store: "Store", pool: str, file: Input, flags: SheetFlags) -> "
     from podium.importers.tables.maps import load_map, write_map
     from podium.store.writing.proposals import Sheet
 
-    name = flags.sheet or ("" if file.path == "-" else flags.prefix + Path(file.path).name)
+    own = file.path if is_https(file.path) else Path(file.path).name
+    name = flags.sheet or ("" if file.path == "-" else flags.prefix + own)
     if not name:
         return file, None
     kept = next((sheet.map for sheet in store.sheets(pool) if sheet.name == name), "")

@@ -17,7 +17,7 @@ from podium.cli.terminal.app import Made, find_settings, from_settings
 from podium.cli.terminal.show import Format, note
 from podium.errors import OutputError, ParameterError, needs_extra
 from podium.support.part_files import part_file
-from podium.support.words import as_text
+from podium.support.words import as_text, without_formulas
 
 if TYPE_CHECKING:
     import polars as pl
@@ -143,11 +143,16 @@ def check_outputs(outputs: Iterable[Path | None], read: Iterable[str] = ()) -> N
         taken.add(path.resolve())
 
 
-def write_table(frame: "pl.DataFrame", path: Path, metadata: dict[str, str] | None = None) -> None:
+def write_table(
+    frame: "pl.DataFrame", path: Path, metadata: dict[str, str] | None = None, *, guard: bool = False
+) -> None:
     """Write a frame in the format of the path's suffix.
 
     Floats are written as the shortest text that gives the same number again, or with 16 digits in a workbook. Only
     Parquet keeps the metadata.
+
+    Args:
+        guard: True to put an apostrophe in CSV before text that would be a formula. Workbooks have a type for text.
     """
     suffix = path.suffix.lower()
     if suffix == ".xlsx" and frame.height > MAX_SHEET_ROWS:
@@ -157,7 +162,8 @@ def write_table(frame: "pl.DataFrame", path: Path, metadata: dict[str, str] | No
             case ".parquet":
                 frame.write_parquet(part, metadata=metadata)
             case ".csv":
-                as_text(frame).write_csv(part)
+                shown = as_text(frame)
+                (without_formulas(shown) if guard else shown).write_csv(part)
             case ".json":
                 as_text(frame).write_json(part)
             case ".xlsx":

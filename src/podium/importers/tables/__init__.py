@@ -14,6 +14,7 @@ from podium.errors import ParameterError, ResultsError
 from podium.results.parquet_files import ParquetFiles, is_several
 from podium.results.reading import STDIN, Results, read_numbered, standard_input
 from podium.results.reading import read_results as read_strictly
+from podium.support.addresses import is_https
 
 if TYPE_CHECKING:
     from podium.importers.tables.open_table import Names
@@ -97,7 +98,7 @@ def read_leniently(
         try:
             return read_numbered(source if content is None else io.BytesIO(content), name)
         except ResultsError:
-            if path is not None and content is None and not Path(path).is_file():
+            if path is not None and content is None and not (is_https(path) or Path(path).is_file()):
                 raise
 
     from podium.importers.tables.open_table import read_frame, read_understood  # noqa: PLC0415

@@ -39,6 +39,7 @@ from podium.service.metrics import Metrics
 from podium.service.watchers import RETRY_S, Watchers, event_block
 from podium.service.web.rendering import HEADERS, STATIC_ADDRESS
 from podium.store import Store
+from podium.support.words import without_formulas
 
 STREAM_HEADERS = {
     "Cache-Control": "no-store",
@@ -118,7 +119,6 @@ async def server_sent_events(
 
 MEDIA_TYPES = {"csv": "text/csv; charset=utf-8", "parquet": "application/vnd.apache.parquet"}
 # Text that spreadsheets read as a formula, also with full-width signs, and after semicolons between cells.
-FORMULA_START = r"^[;\s]*[=+\-@\x{FF1D}\x{FF0B}\x{FF0D}\x{FF20}]|^[\t\r]"
 Guard = Annotated[
     bool,
     Query(
@@ -148,10 +148,7 @@ def export(
     """Return all valid results, or all rating changes, as a file."""
     frame = store.results(pool).frame if table == "results" else store.history(pool)
     if kind == "csv" and guard:
-        # Put an apostrophe before text that would be a formula in a spreadsheet. Numbers do not change.
-        text = pl.col(pl.String)
-        guarded = pl.when(text.str.contains(FORMULA_START)).then("'" + text).otherwise(text)
-        frame = frame.with_columns(guarded.name.keep())
+        frame = without_formulas(frame)
     headers = {"Content-Disposition": f'attachment; filename="{table}.{kind}"'}
     return OpenFile(table_file(frame, kind), MEDIA_TYPES[kind], headers)
 

@@ -13,7 +13,7 @@ from answers import FOLDER, WIDTH, modules, openapi_document, tidied, type_of
 PREFIX = "/api/v1"
 CLASSES = {
     "reads": ("ReadRoutes", "The routes that read pools"),
-    "pages": ("PageRoutes", "The routes for pages and upcoming races"),
+    "pages": ("PageRoutes", "The routes that read pages and upcoming races"),
     "writes": ("WriteRoutes", "The routes that change pools"),
 }
 CONVERTED = {"Rerated": ("int", "rerated"), "NewName": ("None", "nothing")}  # answers that the client reduces
@@ -188,7 +188,7 @@ def routes(document: dict[str, Any]) -> dict[str, str]:
 
 def module_of(verb: str, operation: dict[str, Any]) -> str:
     """Return the module that has a route."""
-    if {"pages", "fixtures"} & {*operation["tags"]}:
+    if verb == "get" and {"pages", "fixtures"} & {*operation["tags"]}:
         return "pages"
     return "reads" if verb == "get" else "writes"
 

@@ -47,6 +47,24 @@ def test_a_race_is_planned_changed_and_cancelled(store):
     assert store.verify() == []
 
 
+def test_the_entrants_of_a_race_are_seeded(store):
+    store.plan_fixture("main", "gp", starts_at=SOON, entrants=["=new", "c", "a", "b"])
+    with calling(store, "read") as client:
+        found = client.get(f"{POOL}/fixtures/gp/seeds?groups=2").json()
+        assert [(row["player"], row["line"], row["group"]) for row in found] == [
+            ("a", 1, 1), ("b", 3, 2), ("c", 4, 2), ("=new", 2, 1),
+        ]  # fmt: skip
+        assert [row["opponent"] for row in found] == ["b", "a", "=new", "c"]
+        assert client.get(f"{POOL}/fixtures/gp/seeds?groups=0").status_code == 422
+        assert client.get(f"{POOL}/fixtures/none/seeds").status_code == 404
+    store.describe_pool("main", public=True)
+    with calling(store) as client:
+        assert "Seeds and pairs" in client.get("/main/matches/gp").text
+        page = client.get("/main/matches/gp/seeds?groups=2").text
+        assert "a\nb\nc\n=new\n</textarea>" in page
+        assert "4,'=new,,2,,c\n" in client.get("/main/matches/gp/seeds.csv").text
+
+
 def test_stakes_are_the_stores_and_a_minute_old_at_most(store):
     store.plan_fixture("main", "gp", starts_at=SOON, entrants=["a", "b", "c"])
     with calling(store, "read") as client:

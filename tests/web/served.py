@@ -83,6 +83,7 @@ PAGES = {
     "race of a stranger": f"/bikes/matches/tonight?player={quote(HOSTILE[0], safe='')}",
     "race of many": "/forty/matches/tonight",
     "race of two": "/pairs/matches/tonight",
+    "seeds of names": "/names/matches/tonight/seeds?groups=3",
     "race by times": "/karts/matches/tonight",
     "race of names": "/names/matches/tonight",
     "race of whoever comes": "/bikes/matches/open",

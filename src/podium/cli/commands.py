@@ -27,6 +27,7 @@ COMMANDS = {
         ("rating:explain", "explain", "Show why a rating changed, point by point."),
         ("forecasting:predict", "predict", "Predict a race or match."),
         ("forecasting:stakes", "stakes", "Show what each place in an upcoming race would be worth."),
+        ("forecasting:seed", "seed", "List players as seeds of a tournament, with groups and pairs."),
         ("forecasting:hindsight", "hindsight", "Estimate past strengths, using later results as well."),
         ("forecasting:strength", "strength", "Show how strong the field of each event was."),
     ),

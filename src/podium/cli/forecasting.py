@@ -220,6 +220,51 @@ def stakes(
     typer.echo(found.method)
 
 
+@examples(
+    "podium seed league.csv",
+    "podium seed league.csv --entrants Ana,Ben,Cleo,Dan --groups 2",
+    "podium seed league.csv --names",
+)
+def seed(
+    file: Input = input_option(),
+    system: "System" = SYSTEM,
+    entrants: list[str] | None = Option(
+        None, "--entrants", metavar="A,B,...", help="Entrants [default: everyone in FILE]. Can be repeated."
+    ),
+    groups: int | None = Option(None, min=1, max=1000, help="Divide the entrants into this many groups."),
+    names: bool = Option(False, "--names", help="Print only the names, one per line, as Challonge reads them."),
+    pool: str | None = POOL,
+    period: str = options.PERIOD,
+    columns: str | None = options.SHOWN_COLUMNS,
+    form: Format = PRINTED,
+) -> None:
+    """List players as seeds of a tournament, the best first and newcomers last.
+
+    On the given lines of a bracket, the best meet as late as possible. Pairs for a next round are of similar strength,
+    and avoid opponents who have met in FILE.
+    """
+    import polars as pl
+
+    from podium.ledger.forecast import Member, names_in
+    from podium.ledger.seeding import Seed, meetings
+
+    with show.progress("reading", "rating", "writing") as steps:
+        rated = rated_file(file, system, period, steps)
+    played = rated.results.frame
+    met = meetings(played if pool is None else played.filter(pool=pool))
+    entered = chain.from_iterable(names_in(entrants)) if entrants else rated.leaderboard(pool=pool)["player"]
+
+    def look(members: list["Member"], _: str | None, sides: list[list["Member"]]) -> tuple[Seed, ...]:
+        return rated.seeds(members, groups=groups, met=met, pool=pool)
+
+    found, _ = resolve_field([[Member(name) for name in entered]], None, look)
+    if names:
+        typer.echo("\n".join(row.player for row in found))
+        return
+    table = pl.DataFrame(found, infer_schema_length=None)
+    show.show(table.drop("group") if groups is None else table, form, system.label, columns=columns)
+
+
 def system_with_hindsight(
     system: str | None = options.system_option(
         "PODIUM_SYSTEM or podium.toml if that system has hindsight, otherwise adaptive"

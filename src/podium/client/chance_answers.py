@@ -113,6 +113,18 @@ class Fixture(TypedDict):
     status: Literal["planned", "started", "reported", "cancelled", "no result"]
 
 
+class Seed(TypedDict):
+    """A player's place in a tournament."""
+
+    seed: int  # Seed. The highest score has seed 1, and players without results come last.
+    player: str  # Name of the player.
+    rating: float | None  # Rating. Null for players without results.
+    line: int  # Line in a bracket, from the top. The best seeds meet as late as possible.
+    group: int | None  # Group, if groups are wanted. They are filled in a snake: 1 2 3, 3 2 1, 1 2 3.
+    # Opponent of similar strength in a round of pairs, if possible someone the player has not met. Null for a bye.
+    opponent: str | None
+
+
 class StakesLine(TypedDict):
     """The effect of one place on one player."""
 

@@ -1,4 +1,4 @@
-"""The routes for pages and upcoming races, as `make docs` writes them from the service's OpenAPI document."""
+"""The routes that read pages and upcoming races, as `make docs` writes them from the service's OpenAPI document."""
 
 from collections.abc import Iterable
 from datetime import date
@@ -6,12 +6,12 @@ from datetime import date
 from podium.client.answers import (
     Leaderboard,
 )
-from podium.client.calls import Call, Entrants, Moment, entrant_rows, json_call, route
+from podium.client.calls import Call, Moment, json_call, route
 from podium.client.chance_answers import (
     Fixture,
-    Places,
     RaceStakes,
     RunningRace,
+    Seed,
 )
 from podium.client.page_answers import (
     AdjacentEvents,
@@ -32,7 +32,7 @@ from podium.client.page_answers import (
 
 
 class PageRoutes:
-    """The routes for pages and upcoming races."""
+    """The routes that read pages and upcoming races."""
 
     @route
     def events(self, pool: str, *, top: int = 50, cursor: str | None = None) -> Call[EventListPage]:
@@ -71,35 +71,6 @@ class PageRoutes:
         )
 
     @route
-    def plan_fixture(
-        self,
-        pool: str,
-        fixture_id: str,
-        starts_at: Moment,
-        *,
-        title: str | None = None,
-        entrants: Entrants | None = None,
-    ) -> Call[Fixture]:
-        """Plan a race.
-
-        Its result is the event with the same ID. Entrants missing from the result count as not having started.
-
-        Args:
-            title: Title. An empty string removes it.
-            entrants: Entrants.
-
-        Returns:
-            An upcoming or past race. It has the fields `fixture_id, title, starts_at, entrants, status`.
-        """
-        return json_call(
-            "POST",
-            "/pools/{pool}/fixtures",
-            Fixture,
-            {"fixture_id": fixture_id, "starts_at": starts_at, "title": title, "entrants": entrant_rows(entrants)},
-            pool=pool,
-        )
-
-    @route
     def fixture(self, pool: str, fixture_id: str) -> Call[Fixture]:
         """Return an upcoming or past race as it was planned, with its result.
 
@@ -112,32 +83,23 @@ class PageRoutes:
         return json_call("GET", "/pools/{pool}/fixtures/{fixture_id}", Fixture, pool=pool, fixture_id=fixture_id)
 
     @route
-    def change_fixture(
-        self,
-        pool: str,
-        fixture_id: str,
-        *,
-        starts_at: Moment | None = None,
-        title: str | None = None,
-        entrants: Entrants | None = None,
-        anybody: bool = False,
-    ) -> Call[Fixture]:
-        """Change the date, title or entrants of an upcoming race. A cancelled race is reinstated.
+    def seeds(self, pool: str, fixture_id: str, *, groups: int | None = None) -> Call[list[Seed]]:
+        """Return the entrants of an upcoming race as seeds of a tournament, with bracket lines, groups and pairs.
 
         Args:
             fixture_id: ID of the upcoming race.
-            title: Title. An empty string removes it.
-            entrants: Entrants.
-            anybody: True to remove the entrants and open the race to everyone.
+            groups: Number of groups of the tournament. Default: no groups.
 
         Returns:
-            An upcoming or past race. It has the fields `fixture_id, title, starts_at, entrants, status`.
+            A list. Each item is a player's place in a tournament. It has the fields `seed, player, rating, line, group,
+            opponent`.
         """
         return json_call(
-            "PUT",
-            "/pools/{pool}/fixtures/{fixture_id}",
-            Fixture,
-            {"starts_at": starts_at, "title": title, "entrants": entrant_rows(entrants), "anybody": anybody},
+            "GET",
+            "/pools/{pool}/fixtures/{fixture_id}/seeds",
+            list[Seed],
+            None,
+            {"groups": groups},
             pool=pool,
             fixture_id=fixture_id,
         )
@@ -185,44 +147,6 @@ class PageRoutes:
         """
         return json_call(
             "GET", "/pools/{pool}/fixtures/{fixture_id}/places", RunningRace, pool=pool, fixture_id=fixture_id
-        )
-
-    @route
-    def post_places(
-        self, pool: str, fixture_id: str, places: Iterable[str], *, out: Iterable[str] = ()
-    ) -> Call[Places]:
-        """Set the current standings of a race, at most once a second. They are not logged.
-
-        Args:
-            fixture_id: ID of the upcoming race.
-            places: Players by place, with the leader first.
-            out: Players who did not finish.
-
-        Returns:
-            The current places in a race. Only the final result counts towards ratings. It has the fields `race_id,
-            posted_at, places, out`.
-        """
-        return json_call(
-            "PUT",
-            "/pools/{pool}/fixtures/{fixture_id}/places",
-            Places,
-            {"places": [*places], "out": [*out]},
-            pool=pool,
-            fixture_id=fixture_id,
-        )
-
-    @route
-    def cancel_fixture(self, pool: str, fixture_id: str) -> Call[Fixture]:
-        """Cancel an upcoming race.
-
-        Args:
-            fixture_id: ID of the upcoming race.
-
-        Returns:
-            An upcoming or past race. It has the fields `fixture_id, title, starts_at, entrants, status`.
-        """
-        return json_call(
-            "POST", "/pools/{pool}/fixtures/{fixture_id}/cancel", Fixture, pool=pool, fixture_id=fixture_id
         )
 
     @route

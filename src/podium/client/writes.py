@@ -1,9 +1,22 @@
 """The routes that change pools, as `make docs` writes them from the service's OpenAPI document."""
 
+from collections.abc import Iterable
 from typing import Literal
 
-from podium.client.answers import KeyDetails, NewName, PoolSummary, Receipt, RegisteredMatch, Rerated, WebhookDetails
+from podium.client.answers import (
+    KeyDetails,
+    NewName,
+    PoolSummary,
+    Receipt,
+    RegisteredMatch,
+    Rerated,
+    WebhookDetails,
+)
 from podium.client.calls import Call, Entrants, Moment, entrant_rows, json_call, nothing, rerated, route
+from podium.client.chance_answers import (
+    Fixture,
+    Places,
+)
 
 
 class WriteRoutes:
@@ -334,3 +347,101 @@ class WriteRoutes:
             number: Number of the key or webhook.
         """
         return json_call("DELETE", "/pools/{pool}/webhooks/{number}", bytes, pool=pool, number=number).then(nothing)
+
+    @route
+    def plan_fixture(
+        self,
+        pool: str,
+        fixture_id: str,
+        starts_at: Moment,
+        *,
+        title: str | None = None,
+        entrants: Entrants | None = None,
+    ) -> Call[Fixture]:
+        """Plan a race.
+
+        Its result is the event with the same ID. Entrants missing from the result count as not having started.
+
+        Args:
+            title: Title. An empty string removes it.
+            entrants: Entrants.
+
+        Returns:
+            An upcoming or past race. It has the fields `fixture_id, title, starts_at, entrants, status`.
+        """
+        return json_call(
+            "POST",
+            "/pools/{pool}/fixtures",
+            Fixture,
+            {"fixture_id": fixture_id, "starts_at": starts_at, "title": title, "entrants": entrant_rows(entrants)},
+            pool=pool,
+        )
+
+    @route
+    def change_fixture(
+        self,
+        pool: str,
+        fixture_id: str,
+        *,
+        starts_at: Moment | None = None,
+        title: str | None = None,
+        entrants: Entrants | None = None,
+        anybody: bool = False,
+    ) -> Call[Fixture]:
+        """Change the date, title or entrants of an upcoming race. A cancelled race is reinstated.
+
+        Args:
+            fixture_id: ID of the upcoming race.
+            title: Title. An empty string removes it.
+            entrants: Entrants.
+            anybody: True to remove the entrants and open the race to everyone.
+
+        Returns:
+            An upcoming or past race. It has the fields `fixture_id, title, starts_at, entrants, status`.
+        """
+        return json_call(
+            "PUT",
+            "/pools/{pool}/fixtures/{fixture_id}",
+            Fixture,
+            {"starts_at": starts_at, "title": title, "entrants": entrant_rows(entrants), "anybody": anybody},
+            pool=pool,
+            fixture_id=fixture_id,
+        )
+
+    @route
+    def post_places(
+        self, pool: str, fixture_id: str, places: Iterable[str], *, out: Iterable[str] = ()
+    ) -> Call[Places]:
+        """Set the current standings of a race, at most once a second. They are not logged.
+
+        Args:
+            fixture_id: ID of the upcoming race.
+            places: Players by place, with the leader first.
+            out: Players who did not finish.
+
+        Returns:
+            The current places in a race. Only the final result counts towards ratings. It has the fields `race_id,
+            posted_at, places, out`.
+        """
+        return json_call(
+            "PUT",
+            "/pools/{pool}/fixtures/{fixture_id}/places",
+            Places,
+            {"places": [*places], "out": [*out]},
+            pool=pool,
+            fixture_id=fixture_id,
+        )
+
+    @route
+    def cancel_fixture(self, pool: str, fixture_id: str) -> Call[Fixture]:
+        """Cancel an upcoming race.
+
+        Args:
+            fixture_id: ID of the upcoming race.
+
+        Returns:
+            An upcoming or past race. It has the fields `fixture_id, title, starts_at, entrants, status`.
+        """
+        return json_call(
+            "POST", "/pools/{pool}/fixtures/{fixture_id}/cancel", Fixture, pool=pool, fixture_id=fixture_id
+        )

@@ -1,7 +1,7 @@
 """Leaderboards, now or on a given date, with rules for the players that are listed."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from typing import TYPE_CHECKING, Any
@@ -24,6 +24,7 @@ from podium.systems import find, names
 
 if TYPE_CHECKING:
     from podium.ledger.forecast import Forecast, Member, Named
+    from podium.ledger.seeding import Seed
 
 SPAN = re.compile(r"\s*(\d+)\s*(d|w|mo|y)?\s*")
 LONGEST_DAYS = 365_000
@@ -99,6 +100,35 @@ class Standings:
         from podium.ledger.forecast import forecast  # noqa: PLC0415  (not needed if only ratings are used)
 
         return forecast(*self._field(entrants, sides, None, self._existing(pool)), top)
+
+    def seeds(
+        self,
+        entrants: Sequence["Named"],
+        *,
+        groups: int | None = None,
+        met: Collection[frozenset[str]] = (),
+        pool: str | None = None,
+    ) -> "tuple[Seed, ...]":
+        """Return the seeds of a tournament: the entrants in order of their scores, newcomers last.
+
+        Args:
+            entrants: the names of the players.
+            groups: number of groups. Default: no groups.
+            met: pairs of players who should not meet again in the next round.
+            pool: the pool. Required if there are several pools.
+
+        Returns:
+            Each player's seed, line in a bracket, group, and opponent in a round of even pairs.
+
+        Raises:
+            ParameterError: a player is repeated, a name is invalid, or there are several pools and you have not named
+                one.
+            UnknownError: the pool does not exist.
+        """
+        from podium.ledger.seeding import seeds  # noqa: PLC0415  (not needed if only ratings are used)
+
+        system, field, states = self._field(entrants, (), None, self._existing(pool))
+        return seeds(system, {side[0].player: states[side[0].player] for side in field}, met, groups)
 
     def expected(self, a: str, b: str, pool: str | None = None) -> float:
         """Return the current expected score of `a` against `b`. Unknown players count as newcomers.

@@ -44,7 +44,7 @@ def calculate(pool: PoolAt, season: str | None, before: bool, top: int) -> Champ
     return replace(found, season=span.season or None, players=found.players[:top], teams=found.teams[:top])
 
 
-def span_of(pool: PoolAt, season: str | None, *, before: bool) -> Span:
+def span_of(pool: PoolAt, season: str | None = None, *, before: bool = False) -> Span:
     spans = [*season_spans(pool)]
     if season is None:
         return spans[-1] if spans else Span("", False, None, None)

@@ -9,6 +9,7 @@ from fastapi import Depends, Query, Request
 from pydantic import AfterValidator, Field
 
 from podium.ledger.forecast import Member, members_in
+from podium.ledger.seeding import MAX_GROUPS, Seed
 from podium.service.api.bodies import (
     EARLIEST,
     Entrant,
@@ -132,6 +133,23 @@ def fixtures(
 def fixture(pool: PoolName, fixture_id: FixtureId, store: CurrentStore, _key: ReadAccess) -> Fixture:
     """Return an upcoming or past race as it was planned, with its result."""
     return store.fixture(pool, fixture_id)
+
+
+Groups = Annotated[
+    int | None, Query(ge=1, le=MAX_GROUPS, description="Number of groups of the tournament. Default: no groups.")
+]
+
+
+@router.get("/{pool}/fixtures/{fixture_id}/seeds")
+def seeds(
+    pool: PoolName,
+    fixture_id: FixtureId,
+    store: CurrentStore,
+    _key: ReadAccess,
+    groups: Groups = None,
+) -> tuple[Seed, ...]:
+    """Return the entrants of an upcoming race as seeds of a tournament, with bracket lines, groups and pairs."""
+    return store.seeds(pool, fixture_id, groups=groups)
 
 
 async def sends_key(request: Request, reader: ReadAccess) -> bool:

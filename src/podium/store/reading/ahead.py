@@ -22,6 +22,7 @@ from podium.ledger.forecast import (
     refuse_slips,
 )
 from podium.ledger.hypothetical_race import Race, has_draws
+from podium.ledger.seeding import Seed, meetings, seeds
 from podium.ledger.stakes import Stakes, StakesGrid, changes_now, likely_places, stakes
 from podium.log.players import admit_names, known_numbers, names_like
 from podium.log.pools import Pool
@@ -33,12 +34,14 @@ from podium.store.following import PoolReader
 from podium.store.writing.fixtures import get_fixture, places_now
 from podium.support.answers import answer, described
 from podium.views.boards.board import ESTABLISHED, Board
+from podium.views.championship import span_of
 from podium.views.events import Before, event_details, system_and_states
 from podium.views.headlines import event_list
 from podium.views.models import answer_from
-from podium.views.results import event_results
+from podium.views.results import counting_results, event_results
 
 MAX_STARTERS = 200
+MEETING_EVENTS = 2_000  # number of events that are searched for pairs who have met
 RECENT_EVENTS = 200  # number of events that are searched for the last comparable heat and for draws
 Sides = Sequence[Sequence[Member]]
 Known = Before | None  # the entrants' states, if they are known
@@ -168,6 +171,34 @@ def stakes_of(
         return stakes(race, chosen or race.players[:1], board, heats=heats, draws=draws)
 
     return pool.value(("stakes", str(starting), *chosen, when, heats, margin), find)
+
+
+def seeds_of(pool: PoolReader, fixture: str, *, groups: int | None = None) -> tuple[Seed, ...]:
+    """Return the entrants of an upcoming race as the seeds of a tournament.
+
+    Args:
+        pool: the pool.
+        fixture: the ID of the race.
+        groups: number of groups. Default: no groups.
+
+    Returns:
+        The players in order of their scores, newcomers last. Pairs avoid opponents who have met in this season.
+
+    Raises:
+        UnknownError: the pool or the fixture does not exist.
+        ParameterError: the number of groups is not possible.
+    """
+    players = [entrant.player for side in get_fixture(pool, fixture).members for entrant in side]
+
+    def find() -> tuple[Seed, ...]:
+        events, span = pool.snapshot.events, span_of(pool)
+        begin = 0 if span.begins is None else events.position(span.begins)
+        recent = slice(max(begin, events.order.size - MEETING_EVENTS), None)
+        system, states = system_and_states(pool, players)
+        states_of = dict(zip(players, states, strict=True))
+        return seeds(system, states_of, meetings(counting_results(pool, recent).frame), groups)
+
+    return pool.value(("seeds", *players, groups), find)
 
 
 def rated_members(sides: Sequence[Sequence[Member]], pool: Pool) -> list[list[Member]]:

@@ -107,6 +107,7 @@ class Reader(Moments):
     places = reads(planned.places_now)
     running_race = reads(ahead.running_race)
     newest_heats = reads(ahead.newest_heats)
+    seeds = reads(ahead.seeds_of)
     stakes = reads(ahead.stakes_of)
 
     def export_pool(self, pool_name: str) -> Iterator[str]:

@@ -10,12 +10,14 @@ from decimal import Decimal
 from itertools import groupby
 from typing import Annotated, Any
 
+import polars as pl
 from fastapi import Query, Request, Response
 from fastapi.responses import RedirectResponse
 
 from podium.errors import NearNameError, ParameterError, UnknownError
 from podium.ledger.forecast import Member
 from podium.ledger.hypothetical_race import DUEL, DUEL_SIDES, place_words
+from podium.ledger.seeding import MAX_GROUPS
 from podium.pages.drawing import signed_bar
 from podium.pages.numbers import DASH, MINUTE_S, percent, with_minus
 from podium.service.http.errors import BusyError
@@ -26,7 +28,7 @@ from podium.service.web.player_tiles import outlook_of
 from podium.service.web.visiting import VisiblePool
 from podium.store import Store
 from podium.store.writing.fixtures import NO_RESULT, Fixture, Starter
-from podium.support.words import counted, ordinal_number, shown, shown_change
+from podium.support.words import counted, ordinal_number, shown, shown_change, without_formulas
 
 router = rendering.PageRouter()
 MAX_LINES = 30  # maximum number of lines of a table that is shown completely
@@ -113,6 +115,31 @@ def race(
         may_change=visit.visitor.may("write", pool.name) and not is_match,
         status=422 if reason and chosen and view is None else 200,
     )
+
+
+Groups = Annotated[int | None, Query(ge=1, le=MAX_GROUPS)]
+
+
+@router.pool_page("/matches/{match_id}/seeds")
+def seeds(visit: VisiblePool, match_id: MatchId, groups: Groups = None) -> Response:
+    """Return the page with the entrants of an upcoming race as the seeds of a tournament."""
+    planned = visit.store.fixture(visit.pool, match_id)
+    return visit.show(
+        "seeds.html",
+        tab="calendar",
+        title=f"Seeds of {planned.title or match_id}",
+        race=planned,
+        seeds=visit.store.seeds(visit.pool, match_id, groups=groups),
+        groups=groups,
+    )
+
+
+@router.pool_page("/matches/{match_id}/seeds.csv")
+def seeds_file(visit: VisiblePool, match_id: MatchId, groups: Groups = None) -> Response:
+    """Return the seeds as a CSV file for Challonge, start.gg and spreadsheets."""
+    table = pl.DataFrame(visit.store.seeds(visit.pool, match_id, groups=groups), infer_schema_length=None)
+    headers = {"Content-Disposition": 'attachment; filename="seeds.csv"', "Cache-Control": "no-cache"}
+    return Response(without_formulas(table).write_csv(), media_type="text/csv; charset=utf-8", headers=headers)
 
 
 def result_of(store: Store, pool: str, race_id: str) -> str:

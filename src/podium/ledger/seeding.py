@@ -1,0 +1,107 @@
+"""Seeds of a tournament: players in order of their scores, with bracket lines, groups and pairs for the next round."""
+
+import math
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+from podium.engine.system import System
+from podium.errors import ParameterError
+from podium.support.answers import answer, described
+
+MAX_GROUPS = 1_000
+
+
+@answer
+class Seed:
+    """A player's place in a tournament."""
+
+    seed: int = described("Seed. The highest score has seed 1, and players without results come last.")
+    player: str = described("Name of the player.")
+    rating: float | None = described("Rating. Null for players without results.")
+    line: int = described("Line in a bracket, from the top. The best seeds meet as late as possible.")
+    group: int | None = described("Group, if groups are wanted. They are filled in a snake: 1 2 3, 3 2 1, 1 2 3.")
+    opponent: str | None = described(
+        "Opponent of similar strength in a round of pairs, if possible someone the player has not met. Null for a bye."
+    )
+
+
+def seeds(
+    system: System, states: Mapping[str, Any], met: Collection[frozenset[str]] = (), groups: int | None = None
+) -> tuple[Seed, ...]:
+    """Return the seeds of a tournament, best first.
+
+    Args:
+        system: the rating system.
+        states: the state of each player. Newcomers keep their order.
+        met: pairs of players who should not meet again in the next round.
+        groups: the number of groups. Default: no groups.
+    """
+    if groups is not None and not 1 <= groups <= MAX_GROUPS:
+        raise ParameterError(f"groups={groups}: use a number from 1 to {MAX_GROUPS:,}")
+
+    def key(player: str) -> float:
+        state = states[player]
+        return -float(system.score(state.rating, getattr(state, "deviation", None))) if state.events else math.inf
+
+    order = sorted(states, key=key)
+    lines = {seed: line for line, seed in enumerate(bracket(len(order)), start=1)}
+    opponents = {one: other for pair in pairs(order, met) for one, other in (pair, pair[::-1])}
+    return tuple(
+        Seed(
+            seed=seed,
+            player=player,
+            rating=float(states[player].rating) if states[player].events else None,
+            line=lines[seed],
+            group=None if groups is None else snake_group(seed, groups),
+            opponent=opponents.get(player),
+        )
+        for seed, player in enumerate(order, start=1)
+    )
+
+
+def bracket(count: int) -> list[int]:
+    """Return the seeds on the lines of a bracket, such as 1 4 2 3. Lines above the count are byes."""
+    lines = [1]
+    while len(lines) < count:
+        lines = [each for seed in lines for each in (seed, 2 * len(lines) + 1 - seed)]
+    return lines
+
+
+def snake_group(seed: int, groups: int) -> int:
+    row, column = divmod(seed - 1, groups)
+    return 1 + (column if row % 2 == 0 else groups - 1 - column)
+
+
+def pairs(order: Sequence[str], met: Collection[frozenset[str]]) -> list[tuple[str, str]]:
+    """Pair each player with the nearest one whom the player has not met. If the number is odd, the last has a bye."""
+    waiting, found = list(order[: len(order) // 2 * 2]), list[tuple[str, str]]()
+    while waiting:
+        first = waiting.pop(0)
+        new = [player for player in waiting if frozenset((first, player)) not in met]
+        second = (new or waiting)[0]
+        waiting.remove(second)
+        found.append((first, second))
+    for number, pair in enumerate(found):
+        if frozenset(pair) in met:
+            exchange(found, number, met)
+    return found
+
+
+def exchange(found: list[tuple[str, str]], number: int, met: Collection[frozenset[str]]) -> None:
+    """Exchange players of a pair that has met before with the nearest pair, so that neither pair has met."""
+    one, two = found[number]
+    for other in sorted(range(len(found)), key=lambda place: abs(place - number)):
+        three, four = found[other]
+        for pair, rest in (((one, three), (two, four)), ((one, four), (two, three))):
+            if other != number and frozenset(pair) not in met and frozenset(rest) not in met:
+                found[number], found[other] = pair, rest
+                return
+
+
+def meetings(frame: pl.DataFrame) -> set[frozenset[str]]:
+    """Return the pairs of players who have been the only two in a heat."""
+    heat = [name for name in ("event_id", "heat") if name in frame.columns]
+    heats = frame.group_by(heat).agg("player")["player"]
+    return {frozenset(pair) for pair in heats.filter(heats.list.len() == 2)}  # noqa: PLR2004

@@ -116,7 +116,7 @@ def __getattr__(name: str) -> Any:
         message = f"module 'podium' has no attribute {name!r}"
         raise AttributeError(message)
     home = _HOMES[name]
-    if home == "client":  # of another package
+    if home == "client":  # the client is in another package
         from podium.errors import needs_extra  # noqa: PLC0415
 
         with needs_extra("client", "the client"):

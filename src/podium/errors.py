@@ -29,11 +29,11 @@ def rebuild_error(kind: type[PodiumError], args: tuple[Any, ...], values: dict[s
 
 
 class ParameterError(PodiumError, ValueError):
-    """A system, parameter or value does not exist or is invalid."""
+    """A system, parameter or value does not exist, or is invalid."""
 
 
 class RuleError(PodiumError, TypeError):
-    """The code of a rating system is invalid: a rule or type is missing, or a rule cannot be run or compiled."""
+    """The code of a rating system is invalid: a rule or type is missing, or a rule fails or cannot be compiled."""
 
 
 class MissingExtraError(PodiumError, ImportError):
@@ -49,7 +49,7 @@ def needs_extra(extra: str, subject: str) -> Iterator[None]:
 
     Args:
         extra: Name of the extra, as in `pip install 'podium-ratings[extra]'`.
-        subject: The part of Podium that needs the extra, written as the start of a sentence.
+        subject: The part of Podium that needs the extra, worded as the start of a sentence.
 
     Raises:
         MissingExtraError: An import within the context fails.
@@ -61,7 +61,7 @@ def needs_extra(extra: str, subject: str) -> Iterator[None]:
 
 
 class NearNameError(ParameterError):
-    """An unknown player whose name is similar to a known one."""
+    """An unknown player's name is similar to a known one."""
 
     def __init__(self, name: str, near: str) -> None:
         self.name, self.near = name, near
@@ -85,7 +85,7 @@ class ExecutorError(PodiumError, RuntimeError):
 class NotFiniteError(PodiumError, ArithmeticError):
     """An event would give a player a rating that is infinite or NaN. The event is not rated.
 
-    `event_id` and `player` are None if only the positions `update` and `entrant` in the columns are known.
+    `event_id` and `player` are None if only their positions in the columns, `update` and `entrant`, are known.
     """
 
     def __init__(
@@ -104,10 +104,10 @@ class NotFiniteError(PodiumError, ArithmeticError):
 class Fault(NamedTuple):
     """One error in a results table.
 
-    `row` counts from 1 below the header. `row` and `column` are None if they do not apply. For a file in another
-    format, `place` gives the position instead (such as `line 12`, `$.entrants[3]` or `byte 88`), and `file` names the
-    file. `command` is the command to type in a terminal, and `choices` are the possible answers when the terminal asks
-    a question. Web pages and programs show the fix in their own way.
+    `row` counts from 1 below the header. `row` and `column` are None if they do not apply. For files in other formats,
+    `place` contains the position instead (such as `line 12`, `$.entrants[3]` or `byte 88`), and `file` the file's name.
+    `command` is the command to type in a terminal. `choices` are the possible answers to a question in the terminal.
+    Web pages and programs display the fix in their own way.
     """
 
     row: int | None
@@ -121,17 +121,17 @@ class Fault(NamedTuple):
 
     @property
     def is_group(self) -> bool:
-        """True if the error concerns several rows, which are listed in brackets in its place."""
+        """True if the error concerns several rows, which `place` lists in brackets."""
         return self.place.endswith(")")
 
     @property
     def is_named(self) -> bool:
-        """True if the place begins with a name, such as the name of a sheet or key."""
+        """True if the place begins with a name, such as the name of a sheet or a key."""
         return bool(self.place) and not self.is_group and not self.place.startswith(("row ", "line "))
 
     @property
     def is_placed(self) -> bool:
-        """True if the error has a position. Among errors with positions, an error without one is only a remark."""
+        """True if the error has a position. If other errors have positions, an error without one is only a remark."""
         return bool(self.place) or self.row is not None or self.column is not None
 
     def __str__(self) -> str:
@@ -152,7 +152,7 @@ class Fault(NamedTuple):
 class ResultsError(PodiumError, ValueError):
     """A results table is invalid. `faults` holds the first 20 errors.
 
-    The message has one line per error, and its end says where the columns are described.
+    The message has one line per error. Its end says where to find descriptions of the columns.
     """
 
     more: ClassVar[str] = MORE_ON_COLUMNS
@@ -171,7 +171,7 @@ class ResultsError(PodiumError, ValueError):
 
     @classmethod
     def whole(cls, source: str, remedy: str, place: str = "", command: str = "") -> Self:
-        """Return an error that concerns a whole table or file, or a place that is not a row."""
+        """Return an error about a whole table or file, or about a place that is not a row."""
         return cls(source, [Fault(None, None, None, remedy, place, command=command)])
 
 
@@ -185,6 +185,6 @@ class MeetingError(ResultsError):
 
 
 class FormatError(ResultsError):
-    """A file in another format is invalid: it is in a different format, or it breaks the format's rules."""
+    """A file in another format is invalid: its format is a different one, or it breaks the format's rules."""
 
     more: ClassVar[str] = "the formats are described by: podium import --help"

@@ -27,11 +27,11 @@ from podium.systems import make_system
 from podium.systems._third_party import PortableSystem
 
 PART_ROWS = 1 << 20
-SAVED_PARTS = 4  # parts rated between two saves of the progress
+SAVED_PARTS = 4  # number of parts to rate between two saves of the progress
 RATINGS, HISTORY = "ratings.parquet", "history"  # in an output folder
-PROGRESS = "podium.parts"  # in the metadata of the ratings
+PROGRESS = "podium.parts"  # key in the metadata of the ratings
 WARMING_ROWS = 1000
-TRIES = 3  # attempts when workers die without finishing a pool
+TRIES = 3  # number of attempts if workers die without finishing a pool
 
 
 class Progress(NamedTuple):
@@ -53,17 +53,17 @@ def rate_parts(
     rows: int = PART_ROWS,
     **settings: Any,
 ) -> pl.DataFrame:
-    """Rate Parquet files that are larger than memory, with exactly the ratings that `rate` would give.
+    """Rate Parquet files that are larger than memory, with exactly the same ratings as from `rate`.
 
     The changes are written to `out/history/part-000001.parquet` and so on. The ratings are written to
-    `out/ratings.parquet`, which `start=` accepts. Repeating the call continues an interrupted run and rates any files
-    added since.
+    `out/ratings.parquet`, which `start=` accepts. Repeating the call continues an interrupted run, and rates any files
+    that have been added.
 
     Args:
-        files: a folder, a pattern such as `results/*.parquet`, a URL that Polars reads, or a list of these. The files
-            in a folder or matching a pattern are read in natural order: `part-2` before `part-10`. Each pool must be
-            sorted by time, and the rows of an event must be together.
-        out: the output folder: a new one, or the folder of the run to continue.
+        files: a folder, a pattern such as `results/*.parquet`, a URL that Polars reads, or a list of these. Files from
+            a folder or a pattern are read in natural order: `part-2` before `part-10`. Each pool must be sorted by
+            time, and the rows of an event must be consecutive.
+        out: the output folder: a new folder, or the folder of a run to continue.
         system: the name of a system, a name with parameters such as `elo:k=20`, or an instance.
         period: the rating period: `event`, or a span such as `1d`, `1w` or `1mo`. Each period must fit in memory.
         start: ratings to start from, as for `rate`. A continued run ignores them.
@@ -76,10 +76,10 @@ def rate_parts(
 
     Raises:
         ResultsError: a part is invalid, is not later than the previous parts, or repeats an event ID from the previous
-            part. IDs repeated in more distant parts are not detected.
+            part. Repeated IDs in more distant parts are not detected.
         ParameterError: the system or a parameter does not exist, the period is invalid, or `out` belongs to a run with
             other files or settings.
-        OutputError: `out` cannot be written, holds other files, or another process is writing there.
+        OutputError: `out` cannot be written, contains other files, or is in use by another process.
     """
     chosen = make_system(system, settings)
     _refuse_inside(Path(out), files)
@@ -96,15 +96,15 @@ def rate_pools(
     executor: Executor | None = None,
     **settings: Any,
 ) -> pl.DataFrame:
-    """Rate many pools at once, each of them as `rate_parts` would.
+    """Rate many pools at once, each in the same way as with `rate_parts`.
 
     The ratings do not depend on the number of workers. Workers read the files and write `out/NAME/` for each pool, so
-    these paths must be valid for every worker. In a script, call this under `if __name__ == "__main__":`, because the
+    these paths must be valid for all workers. In a script, call this under `if __name__ == "__main__":`, because the
     worker processes import the script.
 
     Args:
         folder: a folder that contains one folder of Parquet files per pool, named `NAME` or `pool=NAME`.
-        out: the output folder: a new one, or the folder of the run to continue.
+        out: the output folder: a new folder, or the folder of a run to continue.
         system: the name of a system, a name with parameters such as `elo:k=20`, or an instance that workers can import.
         period: the rating period, as for `rate_parts`.
         rows: minimum number of rows in a part.
@@ -119,7 +119,7 @@ def rate_pools(
         ResultsError: a pool is invalid, or the folder has no pools.
         ParameterError: a setting is invalid, as in `rate_parts`, or workers cannot import the system.
         OutputError: `out` cannot be written, as in `rate_parts`.
-        ExecutorError: workers died repeatedly. The same call continues where they stopped.
+        ExecutorError: workers died repeatedly. Repeat the call to continue where they stopped.
     """
     chosen = make_system(system, settings)
     _refuse_inside(Path(out), folder)
@@ -148,7 +148,7 @@ def find_pools(folder: str | Path) -> list[Path]:
 
 
 def _run(tasks: list[Any], executor: Executor | None) -> list[pl.DataFrame]:
-    """Return the frame that `_rate_pool` returns for each task. If workers die, submit their tasks again."""
+    """Run `_rate_pool` for each task, and return the frames. If workers die, submit their tasks again."""
     done: dict[int, pl.DataFrame] = {}
     tries = 0
     while tries < TRIES:
@@ -196,7 +196,7 @@ def _rate_part(
 ) -> tuple[Progress, StartingRatings, pl.Series]:
     """Rate the next part and write its history. Save the ratings and the progress every few parts.
 
-    A run that continues after being killed rewrites the history since the last save, byte for byte.
+    If a run is killed and then continued, it rewrites the history since the last save, byte for byte.
     """
     first = done.next
     results, numbered = files.check(_next_part(files, first, rows, period), first)
@@ -222,7 +222,7 @@ def _rate_part(
 
 
 def _next_part(files: ParquetFiles, first: int, rows: int, period: str) -> pl.DataFrame:
-    """Return at least this many rows, ending where an event and a rating period end."""
+    """Return at least this many rows, up to the end of an event and of a rating period."""
     while True:
         frame = files.read(first, rows)
         if first + frame.height >= files.height or "event_id" not in frame.columns:
@@ -241,7 +241,7 @@ def _next_part(files: ParquetFiles, first: int, rows: int, period: str) -> pl.Da
 
 @contextmanager
 def _output_folder(out: Path) -> Iterator[None]:
-    """Create the output folder, and lock it for the duration of this context."""
+    """Create the output folder, and lock it while the context is active."""
     try:
         (out / HISTORY).mkdir(parents=True, exist_ok=True)
         locked = lock(out.resolve())

@@ -61,7 +61,7 @@ class Rated(boards.Standings):
 
     @property
     def notice(self) -> str | None:
-        """A warning about players whose ratings have reached a limit of the system, or None."""
+        """A warning if any player's rating has reached a limit of the system, otherwise None."""
         return self.system.limit_notice(self.replayed.states)
 
     @functools.cached_property
@@ -81,7 +81,7 @@ class Rated(boards.Standings):
         return metadata(self.system, self.period)
 
     def save(self, path: str | Path) -> None:
-        """Write the states to a Parquet file, with the settings and version. Pass the file as `start` to continue.
+        """Write the states to a Parquet file, with the settings and the version. Pass the file as `start` to continue.
 
         Args:
             path: the file. An existing file is replaced when the new one is complete.
@@ -129,12 +129,13 @@ class Rated(boards.Standings):
         """Return the leaderboard. See `podium.ledger.leaderboard.leaderboard`.
 
         Args:
-            min_events: the number of rated events that a player needs. If None, the system's own rule applies.
-            max_deviation: the largest deviation that a player may have.
-            active_within: how recently a player must have played, counted back from `at` or the last event.
+            min_events: the number of rated events that a player needs to be listed. If None, the system's own rule
+                applies.
+            max_deviation: the largest deviation with which a player is listed.
+            active_within: list only players who played within this time before `at`, or before the last event.
             top: the number of players to list.
             pool: the pool to list. If None, all pools are listed.
-            at: the date or time of the leaderboard. A plain date includes the whole day.
+            at: the date or time of the leaderboard. A plain date means the end of that day.
 
         Returns:
             `pool, rank, player, rating`, the system's other fields, `events, last_event_id, last_played_at,
@@ -155,7 +156,7 @@ class Rated(boards.Standings):
         return boards.leaderboard(self.system, self._board_rows(moment), rule, moment)
 
     def _board_rows(self, at: datetime | None) -> pl.DataFrame:
-        """The changes up to a given time. A leaderboard needs only the last change of each player."""
+        """The changes up to a time. A leaderboard needs only the last change of each player."""
         rows = self.history if self.start is None else pl.concat([self._rows_before(), self.history])
         return rows if at is None else boards.as_of(rows, at)
 
@@ -208,7 +209,7 @@ class Rated(boards.Standings):
 
         Args:
             last: the number of events to include.
-            pool: the pool. If None, the results must have only one.
+            pool: the pool. If None, the results must have only one pool.
 
         Returns:
             The points for each kind of reason, such as opponents behind or ahead, quits and time away. They add up
@@ -229,14 +230,15 @@ class Rated(boards.Standings):
         return total_reasons(name, [self.explain(event_id, name) for event_id in played["event_id"].tail(last)])
 
     def what_if(self, event_id: str, player: str, *, margin: float | None = None) -> "WhatIf":
-        """Calculate how a player's rating change would differ if the result of an event had been different.
+        """Calculate how a player's rating change would differ if the event's result had been different.
 
         Args:
-            margin: the margin of wins between two sides, in systems that rate margins. If None, the usual margin.
+            margin: the margin by which heats between two sides are won, in systems that rate margins. If None, the
+                usual margin.
 
         Returns:
-            The actual change, and the change in each alternative case: the player wins a heat, wins every heat, or
-            finishes a heat that the player quit.
+            The actual change, and the change in each alternative case. In these cases, the player wins a heat, wins
+            every heat, or finishes a heat instead of quitting.
 
         Raises:
             UnknownError: the event does not exist, or it did not rate the player.
@@ -260,7 +262,7 @@ class Rated(boards.Standings):
         return pool and self.pool(pool)
 
     def _only_pool(self, pool: str | None) -> str | None:
-        """The pool with that name, or the only pool if no name is given. None if no player is rated."""
+        """The pool with this name or, without a name, the only pool. None if no player is rated."""
         from podium.ledger.forecast import only_pool
 
         return only_pool(self.final_state().players["pool"].unique(maintain_order=True).to_list(), pool)
@@ -333,11 +335,11 @@ class Rated(boards.Standings):
         return hindsight(self.system, self.events, self.replayed)
 
     def predictions(self) -> pl.DataFrame:
-        """List the expected and actual result of every pair in each event, so that you can apply your own metrics.
+        """List the expected and actual results of every pair in each event, so that you can apply your own metrics.
 
         Returns:
             One row for each pair that the system compares: `event_id, heat` (only in events with several heats), `pool,
-            started_at, player, opponent, expected, result`. `expected` and `result` are scores of the player, from 0 to
+            started_at, player, opponent, expected, result`. `expected` and `result` are the player's scores, from 0 to
             1. The overall result of an event with several heats is left out, because it is not predicted.
 
         Raises:
@@ -348,13 +350,13 @@ class Rated(boards.Standings):
         return pair_predictions(self.system, self.events, self.replayed)
 
     def newcomers(self, entrants: Sequence[str], *, pool: str | None = None) -> dict[str, str | None]:
-        """Find the entrants and the equipment, written as `Ferrari (car)`, that do not appear in any result.
+        """Find the entrants and the equipment (written as `Ferrari (car)`) that do not appear in any result.
 
         Args:
             pool: search only in this pool.
 
         Returns:
-            Each such name, with the most similar name in the results if there is one.
+            Each of these names, with the most similar name in the results if there is one.
         """
         from podium.ledger.forecast import unknown_names
 
@@ -365,9 +367,8 @@ class Rated(boards.Standings):
         """Measure the strength of each event's field. See `podium.ledger.forecast.strengths`.
 
         Args:
-            top: the number of places that count as a good result.
-            probe: the rating of the newcomer whose chances are measured. If None, the initial rating of the system is
-                used.
+            top: the number of places that count as top places.
+            probe: the rating of the newcomer whose chances are measured. If None, the system's initial rating.
 
         Returns:
             One row per event, with `event_id, pool, started_at, entrants, mean_rating, strength`, in the order in which
@@ -382,7 +383,7 @@ class Rated(boards.Standings):
 
     @functools.cached_property
     def _pool_states(self) -> Mapping[str, PoolNumbers]:
-        """The state of every pool after the last event, by pool name. Empty if pools have no state."""
+        """The state of each pool after the last event, by pool name. The dict is empty if pools have no state."""
         if not self.system.pool_fields:
             return {}
         known = {} if self.start is None else dict(self.start.pools)

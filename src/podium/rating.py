@@ -34,7 +34,7 @@ def rate(
 
     Args:
         results: a file, a pandas, Polars or Arrow frame, rows as dicts, or Results. Podium also reads tables in many
-            other layouts, and a warning tells you how it read them. You can also pass a folder of Parquet files, or a
+            other layouts, and a warning explains how it read them. You can also pass a folder of Parquet files, or a
             pattern such as `results/*.parquet`. The files are read in natural order: `part-2` before `part-10`. If the
             files are larger than memory, use `rate_parts`.
         system: the name of a system, a name with parameters such as `elo:k=20`, or an instance.
@@ -97,7 +97,7 @@ def predict(
     return rated.predict(entrants, sides=sides, top=top, pool=pool)
 
 
-PARALLEL_MIN_ENTRANTS = 100_000  # with fewer entrants, threads cost more than they save
+PARALLEL_MIN_ENTRANTS = 100_000  # with fewer entrants, threads cost more time than they save
 
 
 def rate_table(
@@ -120,7 +120,7 @@ def rate_table(
 
 
 def begin(start: Any, system: System, period: str, results: Results) -> StartingRatings:
-    """Return the ratings that players have before the first of the results."""
+    """Return the players' ratings before the first result."""
     if isinstance(start, Rated):
         refuse_other("start", start.system.name, parameters(start.system), start.period, system, period)
         start = start.states

@@ -16,7 +16,7 @@ with needs_extra("sklearn", "a classifier for scikit-learn"):
     from sklearn.utils.multiclass import check_classification_targets
     from sklearn.utils.validation import check_is_fitted, validate_data
 
-COLUMNS = 2  # in X: a player and the opponent
+COLUMNS = 2  # columns of X: a player and the opponent
 LOST, DRAWN, WON = 0.0, 0.5, 1.0
 
 
@@ -27,7 +27,7 @@ class DuelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         system: the name of a system, a name with parameters such as `elo:k=20`, or an instance.
 
     Attributes:
-        classes_: an array of shape (2,): first the class that means a loss, then the class that means a win.
+        classes_: an array of shape (2,): the class that means a loss, and then the class that means a win.
         rated_: a `podium.Rated` with ratings, history and explanations.
         n_features_in_: 2.
     """
@@ -41,8 +41,8 @@ class DuelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Args:
             X: an array of shape (duels, 2): the player and the opponent, by name or number, in the order in which the
                 duels were played.
-            y: an array of shape (duels,): the player's results. Either two classes, of which the greater is a win, or 0
-                for a loss, 0.5 for a draw and 1 for a win.
+            y: an array of shape (duels,): the player's results. They are either two classes, of which the greater means
+                a win, or 0 for a loss, 0.5 for a draw and 1 for a win.
 
         Returns:
             The classifier.
@@ -96,8 +96,7 @@ class DuelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             X: an array of shape (duels, 2): the player and the opponent.
 
         Returns:
-            An array of shape (duels,): the more likely of `classes_`, or the greater of them if they are equally
-            likely.
+            An array of shape (duels,): the more likely of `classes_`, or the greater one if they are equally likely.
 
         Raises:
             NotFittedError: `fit` has not been called.
@@ -137,7 +136,7 @@ class DuelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         tags.input_tags.string = True
         tags.input_tags.categorical = True
         tags.classifier_tags.multi_class = False
-        tags.classifier_tags.poor_score = True  # on columns that are not players
+        tags.classifier_tags.poor_score = True  # for columns that are not players
         return tags
 
 

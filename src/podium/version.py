@@ -1,4 +1,4 @@
-"""Podium's version and the revision of its arithmetic, both of which are recorded with saved data."""
+"""Podium's version and the revision of its arithmetic. Saved data contain both."""
 
 __version__ = "0.1.0"
 

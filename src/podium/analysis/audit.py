@@ -16,20 +16,20 @@ from podium.ledger.history import states_brought, system_at
 from podium.rated import Rated
 from podium.rating import rate
 
-ROUNDING = 1e-9  # rounding of sums of doubles, relative to the points that an event moves
+ROUNDING = 1e-9  # rounding error of sums, relative to the points that an event moves
 TOP_PLAYERS = 10
 FEW_OPPONENTS, MIN_FARMED_SHARE, MIN_FARMED_POINTS = 2, 0.8, 50.0
-NEW_EVENTS, STEEP_DEVIATIONS = 10, 3.0  # number of first events, and robust deviations above other newcomers
+NEW_EVENTS, STEEP_DEVIATIONS = 10, 3.0  # number of first events; robust deviations above other newcomers
 MIN_QUITS, MIN_QUIT_SHARE, QUIT_FACTOR = 5, 0.3, 3.0
 
 
 @dataclass(frozen=True, slots=True)
 class Audit:
-    """The result of an audit. Any table may be empty, and an entry is not an accusation."""
+    """The result of an audit. Any table may be empty. An entry in a table is not an accusation."""
 
     months: pl.DataFrame  # points by month (one row if results have no dates)
     unbalanced: pl.DataFrame  # events of a conserving system whose exchange does not sum to zero
-    farming: pl.DataFrame  # players whose points from duels come mostly from few opponents
+    farming: pl.DataFrame  # players who win most of their duel points from few opponents
     isolated_groups: pl.DataFrame  # players who only meet each other
     newcomers: pl.DataFrame  # newcomers who rise far faster than others
     quitters: pl.DataFrame  # players who quit often
@@ -44,10 +44,10 @@ def audit(results: Any, system: str | System = "elo", *, period: str = EVENT) ->
         period: Rating period for that system: `event`, or a time span such as `1w`.
 
     Returns:
-        One table per pattern. It is empty if the pattern was not found. Points are on the system's own scale.
+        One table per pattern, which is empty if the pattern was not found. Points are on the system's own scale.
 
     Raises:
-        ParameterError: The results continue from saved ratings, so nobody can tell who is new.
+        ParameterError: The results continue from saved ratings, so newcomers cannot be identified.
     """
     rated = results if isinstance(results, Rated) else rate(results, system, period=period)
     if rated.start is not None:
@@ -70,7 +70,7 @@ def audit(results: Any, system: str | System = "elo", *, period: str = EVENT) ->
 
 
 def with_causes(rated: Rated) -> pl.DataFrame:
-    """Return the history, with each row's update and participation points, and a mark on each player's first row."""
+    """Return the history, with each row's update and participation points, and with each player's first row marked."""
     rows, entrant = rated.events.ledger, rated.events.ledger.entrant.array
     update = np.searchsorted(rated.events.columns.entrants, entrant, side="right") - 1
     seat = rated.events.columns.player[entrant]
@@ -99,7 +99,7 @@ def participation_points(rated: Rated) -> npt.NDArray[np.float64]:
 
 
 def unbalanced(rated: Rated, nets: pl.DataFrame) -> pl.DataFrame:
-    """Return the events in which a conserving system does not balance, although everyone has equally many opponents."""
+    """Return the unbalanced events of a conserving system, if all players in them have equally many opponents."""
     totals, columns = nets.select("event_id", "net", "moved"), rated.events.columns
     if not rated.system.conserves:
         return totals.clear()
@@ -113,7 +113,7 @@ def unbalanced(rated: Rated, nets: pl.DataFrame) -> pl.DataFrame:
 
 
 def months(rated: Rated, changes: pl.DataFrame, nets: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Return the points introduced, exchanged, created and leaked in each month, and the ratings at month's end."""
+    """Return the points introduced, exchanged, created and leaked in each month, and the ratings at its end."""
     month = pl.col("started_at").dt.strftime("%Y-%m").fill_null("all").alias("month")
     flows = changes.group_by(month, maintain_order=True).agg(
         events=pl.col("event_id").n_unique(),
@@ -212,7 +212,7 @@ def steep_newcomers(changes: pl.DataFrame) -> pl.DataFrame:
 
 
 def quitters(rated: Rated) -> pl.DataFrame:
-    """Return the players who quit much more often than the average in their pool, and the effect on their ratings."""
+    """Return the players who quit much more often than their pool's average, and the effect on their ratings."""
     rows, quits = rated.events.ledger, rated.events.columns.quit
     if not quits.size:
         return pl.DataFrame(schema={"pool": pl.String, "player": pl.String, "quits": pl.Int64})

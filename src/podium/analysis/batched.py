@@ -1,4 +1,4 @@
-"""Rate events with many parameter sets of one system in a single pass, and return the log loss of each set.
+"""Rate events with many parameter sets for one system in a single pass, and return each set's log loss.
 
 Each number of a state is stored for `LANES` candidates side by side, so that compiled rules handle several candidates
 per instruction. The rules are the same as in a replay. Only the order in which losses are summed differs.
@@ -31,11 +31,11 @@ from podium.engine.tables.encoding import Events
 from podium.kernels.compiled import compile_twice, kernel
 from podium.kernels.records import LANES, plus, read_lane, times, total, write_lane
 
-CHANCES_MULTIPLIED = 8  # probabilities multiplied before a logarithm is taken; SURE^(2 * 8) does not underflow
+CHANCES_MULTIPLIED = 8  # number of probabilities to multiply before taking a logarithm; SURE^(2 * 8) does not underflow
 
 
 class Tables(NamedTuple):
-    """The data of the candidates. Each number is stored in `LANES` lanes."""
+    """The data of the candidates. Each number has one lane per candidate."""
 
     settings: Any  # float64 (1, parameters, LANES)
     states: Any  # float64 (players, fields of the state, LANES)
@@ -47,7 +47,7 @@ class Tables(NamedTuple):
 
 
 def can_share(system: System, events: Events | None = None) -> bool:
-    """Return True if candidates can share a pass: the system sums over pairs and rates these events pair by pair.
+    """Return True if candidates can share a pass, because the system rates these events pair by pair.
 
     Team events, and heats large enough to be summed at once, need a separate pass for each candidate.
     """
@@ -65,8 +65,8 @@ def sums_of_losses(
         selected: mask of the heats to judge. All heats are rated.
 
     Returns:
-        A float64 array with the sum of log losses of each candidate, infinite if a state or probability is not
-        finite, and the number of pairs.
+        A float64 array with each candidate's sum of log losses, and the number of pairs. The sum is infinite if a state
+        or probability is not finite.
     """
     lanes = systems + systems[-1:] * (LANES - len(systems))
     columns = events.columns
@@ -118,7 +118,7 @@ def _judge(
 
 @kernel
 def enter_all(prototypes: Any, events: Any, first: int, last: int, tables: Any) -> None:
-    """Write every entrant's entering state, and zero evidence."""
+    """Write every entrant's entering state, and clear the evidence."""
     params, newcomer, _, zero_evidence = prototypes
     for i in range(first, last):
         facts = entrant_at(events, i)
@@ -133,7 +133,7 @@ def enter_all(prototypes: Any, events: Any, first: int, last: int, tables: Any) 
 def compare_pair(
     prototypes: Any, events: Any, heat: int, i: int, j: int, first: int, size: float, judged: bool, tables: Any
 ) -> None:
-    """Compare two entries, and multiply the probability of their result into each candidate's product.
+    """Compare two entries, and multiply each candidate's product by the probability of the result.
 
     The work is split into three loops, because the compiler vectorises lanes only if few tables can overlap.
     """

@@ -1,4 +1,4 @@
-"""The properties that every rating system must have, as checked by `check_system` and Podium's own tests.
+"""The properties that every rating system must have. `check_system` and Podium's own tests check them.
 
 A check takes a history and the system that rated it. It returns a sentence about the failure, or None.
 """
@@ -37,7 +37,7 @@ GAPS = (-2000.0, -300.0, -1.0, 0.0, 1.0, 300.0, 2000.0)
 
 @dataclass(frozen=True)
 class History:
-    """The rows of events in order, and a system. They are read and rated once for all checks."""
+    """The rows of events in order, and a system. The rows are read and rated once for all checks."""
 
     system: System
     rows: list[Row]
@@ -67,7 +67,7 @@ class SystemCheck:
 
     system: str
     histories: int
-    entries: int  # rows in all histories
+    entries: int  # number of rows in all histories
     kept: tuple[str, ...]  # the properties that the system has, as sentences
 
     def __str__(self) -> str:
@@ -112,7 +112,7 @@ def check_system(system: System, *, histories: int = HISTORIES, seed: int = 1) -
 
 
 def random_rows(rng: np.random.Generator, count: int, system: System, *, heats: int, quits: bool) -> list[Row]:
-    """Return rows for `count` events of two to five entrants, with ties, two pools, three modes and every measure."""
+    """Return rows for `count` events of two to five entrants, with ties, two pools, three modes and all columns."""
     rows: list[Row] = []
     start = datetime(2025, 1, 1, tzinfo=UTC)
     for number in range(count):

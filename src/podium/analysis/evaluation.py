@@ -1,4 +1,4 @@
-"""Evaluate systems by progressive validation: each event is predicted before the system learns its result."""
+"""Evaluate systems by progressive validation: predict each event before the system learns its result."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -41,9 +41,9 @@ class Evaluation:
     """The evaluations of several systems, and the differences between them."""
 
     scores: pl.DataFrame  # one row per system
-    differences: pl.DataFrame  # one row per other system: its log loss minus that of the first system
+    differences: pl.DataFrame  # one row per other system: its log loss minus the first system's
     reliability: pl.DataFrame  # one row per system and tenth of the expected score
-    notices: tuple[str, ...] = ()  # warnings about systems that the results drive to a limit
+    notices: tuple[str, ...] = ()  # warnings about systems whose ratings reach a limit
 
 
 def evaluate(
@@ -65,10 +65,12 @@ def evaluate(
             compared with the first.
         labels: Labels of the systems. Default: their names.
         window: The events to judge. Default: all. Earlier events are rated but not judged.
-        weight: The unit of equal weight: a pair of sides (`pair`), a pair of players (`player`) or an event (`event`).
+        weight: The unit that has equal weight: a pair of sides (`pair`), a pair of players (`player`) or an event
+            (`event`).
         period: Rating period: `event`, or a time span such as `1d`, `1w` or `1mo`.
-        metrics: Your own metrics, by the name of their column in `scores`. Each metric is called like scikit-learn's,
-            with the results (1, 0 or 0.5) and the expected scores of the judged pairs, and returns a number.
+        metrics: Your own metrics, by the name of their column in `scores`. Each metric is called like one from
+            scikit-learn: with the results (1, 0 or 0.5) and the expected scores of the judged pairs. It returns a
+            number.
 
     Returns:
         `scores` has one row per system, with the log loss, Brier score, accuracy and other scores of the judged pairs.
@@ -134,7 +136,7 @@ def judge_table(results: Results, systems: Sequence[System], window: Window, per
 
 
 def summary(judged: Judged) -> dict[str, Any]:
-    """Return a system's scores."""
+    """Return the row of a system's scores."""
     total, mean = judged.totals, judged.weighed
     new = {name: total[name] - total[f"established_{name}"] for name in ("pairs", "log_loss", "correct")}
     return {
@@ -187,7 +189,7 @@ def reliability(name: str, bins: Floats) -> pl.DataFrame:
 
 
 def interval(both: Floats) -> dict[str, Any]:
-    """Return the mean difference of losses, with a bootstrap interval over the rows of `Judged.both`."""
+    """Return the mean difference in losses, with a bootstrap interval over the rows of `Judged.both`."""
     if not len(both):
         return {"log_loss": None, "low": None, "high": None}
     losses, pairs, losses_first, pairs_first = np.ascontiguousarray(both.T)
@@ -201,7 +203,7 @@ def interval(both: Floats) -> dict[str, Any]:
     return {"log_loss": float(gap), "low": float(low), "high": float(high)}
 
 
-STANDARD_ERRORS = 1.959963984540054  # on either side of a mean, for a 95 % interval
+STANDARD_ERRORS = 1.959963984540054  # standard errors on each side of a mean, for a 95 % interval
 
 
 def share_interval(share: float, count: float) -> tuple[float, float]:

@@ -21,19 +21,19 @@ from podium.kernels.records import plus, read, times, write
 from podium.ledger.history import pools_brought
 
 BINS = 10  # rows of the reliability table
-MIN_PROBABILITY = 1e-15  # lower limit of a probability, so that one upset costs a finite loss
+MIN_PROBABILITY = 1e-15  # lower limit of a probability, so that an upset causes a finite loss
 
 
 class PairScores(NamedTuple):
     """The scores of a pair of sides, or their sums over a heat.
 
-    `established_` counts pairs in which both sides have a track record.
+    Fields that begin with `established_` count only pairs in which both sides have played enough events.
     """
 
     pairs: float
     log_loss: float
     brier: float
-    correct: float  # a tied prediction or a draw is half right
+    correct: float  # a tied prediction or a draw counts as half right
     established_pairs: float
     established_log_loss: float
     established_correct: float
@@ -72,9 +72,9 @@ class HeatSelection(NamedTuple):
     """The predictions to judge."""
 
     heats: npt.NDArray[np.bool_]  # (heats)
-    min_events: float = 0.0  # previous rated events that each player needs for a pair to be judged
+    min_events: float = 0.0  # number of previous rated events that each player needs for a pair to be judged
     established_events: float = 10.0  # the same, for a pair to count as established
-    by_player: float = 0.0  # 1 if a pair of sides counts once per pair of players, 0 if it counts once
+    by_player: float = 0.0  # 1 if a pair of sides counts once per pair of players, 0 if it counts only once
 
 
 class Tables(NamedTuple):
@@ -184,7 +184,7 @@ def members_of(sides: Sides, side: int) -> int:
 
 @kernel
 def judge_pair(p: float, s: float, established: float) -> PairScores:
-    """Score the prediction that a pair's first side wins with probability `p`, given its result `s` (1, 0 or 0.5)."""
+    """Score the prediction that a pair's first side wins with probability `p`, given the result `s` (1, 0 or 0.5)."""
     loss = -(s * math.log(p) + (1.0 - s) * math.log(1.0 - p))
     miss = (s - p) * (s - p)
     right = 0.5 if p == 0.5 or s == 0.5 else 1.0 if (p > 0.5) == (s > 0.5) else 0.0
@@ -221,9 +221,9 @@ def count_in_bin(bins: Any, expected: float, result: float) -> None:
 def judge_winner(lean: Any, events: Any, sides: Any, count: int, sharp: float) -> WinnerScores:
     """Score the prediction of a heat's winner, using the sum of each side's log-odds.
 
-    If strengths explain all pairs (Bradley-Terry), a side's strength is its mean log-odds over the field. By Luce's
-    rule, the probability of winning is then the side's share of all strengths, each raised to the power of the pool's
-    sharpness.
+    If strengths explain all pairs (Bradley-Terry), the logarithm of a side's strength is its mean log-odds over the
+    field. By Luce's rule, the probability of winning is then the side's share of all strengths, each raised to the
+    power of the pool's sharpness.
     """
     best, total = -math.inf, 0.0
     for a in range(count):

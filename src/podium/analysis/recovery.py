@@ -1,7 +1,7 @@
-"""Measure how fast and how well a system finds the known skills of a simulated season.
+"""Measure how fast and how well a system finds the known skills in a simulated season.
 
-Ratings and skills have different scales. Each system's ratings are therefore first mapped to skills by the best-fitting
-straight line over all events after each player's tenth event.
+Ratings and skills have different scales. Therefore, each system's ratings are first converted to skills with the
+best-fitting straight line over all events after each player's tenth event.
 """
 
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ from podium.results.reading import Results
 
 ESTABLISHED_EVENTS = 10
 CLOSE_POINTS = 50.0  # points of skill
-SEASON_PARTS = 10  # parts of a season
+SEASON_PARTS = 10  # number of parts of a season
 LEAP_POINTS = 100.0  # smallest change of skill between two events that is not drift
 CAUGHT_UP_SHARE = 0.5  # share of such a change that a rating must follow
 SCHEMA = {"event_id": pl.String, "player": pl.String, "skill": pl.Float64}
@@ -41,13 +41,13 @@ def recover(
 
     Args:
         results: Anything that `read_results` reads.
-        skills: Table with `event_id, player, skill` for every entrant of every event.
+        skills: Table with `event_id, player, skill` for every entrant in every event.
         systems: System instances.
         labels: Labels of the systems. Default: their names.
 
     Returns:
-        `summary` has one row per system: errors in points of skill, rank correlation, and the number of events until
-        ratings are close. `progress` has one row per system and tenth of the season.
+        `summary` has one row per system: the errors in points of skill, the rank correlation, and the number of events
+        until ratings are close. `progress` has one row per system and tenth of the season.
 
     Raises:
         ResultsError: The results are invalid.
@@ -111,7 +111,7 @@ def fitted_line(followed: pl.DataFrame, name: str) -> tuple[float, float]:
 
 
 def summary(comparison: pl.DataFrame, line: tuple[float, float]) -> dict[str, Any]:
-    """Return the row of one system."""
+    """Return one system's row of the summary."""
     established = comparison.filter(pl.col("number") > ESTABLISHED_EVENTS)
     events, share_close = events_until_close(comparison)
     lag, leaps = lag_after_leaps(comparison, line)
@@ -128,7 +128,7 @@ def summary(comparison: pl.DataFrame, line: tuple[float, float]) -> dict[str, An
 
 
 def events_until_close(comparison: pl.DataFrame) -> tuple[float | None, float]:
-    """Return the median number of events until a rating is within 50 points, and the share of players who get there."""
+    """Return the median number of events until a rating is within 50 points, and the share of players who reach it."""
     close = pl.col("number").filter(pl.col("error").abs() <= CLOSE_POINTS).min()
     first = comparison.group_by("pool", "player").agg(close)["number"]
     middle = (first - 1).cast(pl.Float64).fill_null(np.inf).median()

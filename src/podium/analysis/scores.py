@@ -22,9 +22,9 @@ from podium.results.reading import Results
 from podium.support.words import counted
 
 TIMES = {"since", "until", "min_events"}  # fields of a Window
-SUMS = (*PairScores._fields, *WinnerScores._fields, "tau", "heats")  # sums over an event
-OVER_PAIRS = ("log_loss", "brier", "correct", "clipped", "clipped_log_loss")  # means over pairs
-OVER_FIELDS = ("winner_log_loss", "winner_correct")  # means over heats with a winner
+SUMS = (*PairScores._fields, *WinnerScores._fields, "tau", "heats")  # fields of sums over an event
+OVER_PAIRS = ("log_loss", "brier", "correct", "clipped", "clipped_log_loss")  # fields of means over pairs
+OVER_FIELDS = ("winner_log_loss", "winner_correct")  # fields of means over heats with a winner
 Floats = npt.NDArray[np.float64]
 Metric = Callable[[Floats, Floats], Any]  # a function of results and expected scores
 
@@ -36,13 +36,13 @@ class Window:
     since: str | date | datetime | None = None  # a plain date means its start
     until: str | date | datetime | None = None  # a plain date includes the whole day
     min_events: int = 0
-    by_player: bool = False  # a pair of sides counts once per pair of players
+    by_player: bool = False  # True if a pair of sides counts once per pair of players
 
 
 class Judged(NamedTuple):
-    """The summed scores of a system's predictions."""
+    """The sums of the scores of a system's predictions."""
 
-    events: int  # events with a pair to judge
+    events: int  # number of events with a pair to judge
     totals: dict[str, float]  # sums over all pairs and heats
     weighed: dict[str, float]  # sums of weighted means, and their divisors
     bins: Floats  # (BINS, 3), as in `Predictions`
@@ -67,7 +67,7 @@ def column_sums(table: pl.DataFrame) -> dict[str, float]:
 def own_scores(
     results: Results, system: System, window: Window, period: str, metrics: Mapping[str, Metric]
 ) -> dict[str, float]:
-    """Return the values of the caller's metrics over the judged pairs."""
+    """Return the values of your own metrics for the judged pairs."""
     events = encode(results, system, period)
     heats = judged_heats(events, window, system)
     pairs = pair_predictions(system, events, replay(system, events), heats=heats, min_events=window.min_events)
@@ -76,7 +76,7 @@ def own_scores(
 
 
 def judge_events(events: Events, system: System, window: Window) -> tuple[pl.DataFrame, Predictions]:
-    """Judge encoded events. Return the sums for each event that has a pair to judge, and all predictions."""
+    """Judge encoded events. Return the sums for each event with a pair to judge, and all predictions."""
     selection = HeatSelection(judged_heats(events, window, system), window.min_events, by_player=window.by_player)
     return judge_heats(events, system, selection)
 
@@ -127,7 +127,7 @@ def judged_heats(events: Events, window: Window, system: System | None = None) -
 
 
 def refuse_shared_results(frame: pl.DataFrame, name: str) -> None:
-    """Raise an error if a system for single players is judged on team heats, where team mates would count as draws."""
+    """Raise an error if a system for single players is judged on team heats. Team mates would count as drawn."""
     if "team" not in frame.columns:
         return
     heat = ["pool", "event_id", *(["heat"] if "heat" in frame.columns else [])]
@@ -144,7 +144,7 @@ def refuse_shared_results(frame: pl.DataFrame, name: str) -> None:
 
 
 def kendall(scores: Floats) -> Floats:
-    """Return Kendall's tau-b between the predicted and actual order of each heat, or 0 if either is one big tie."""
+    """Return Kendall's tau-b between each heat's predicted and actual order, or 0 if everyone ties in either."""
     columns: Any = PairScores(*scores.T)  # one column for each field
     scale: Floats = np.sqrt((columns.pairs - columns.tied_predicted) * (columns.pairs - columns.tied_actual))
     surplus: Floats = columns.concordant - columns.discordant
@@ -165,7 +165,7 @@ def weighed(table: pl.DataFrame, weight: str) -> pl.DataFrame:
 
 
 def losses_of_both(table: pl.DataFrame, first: pl.DataFrame, weight: str) -> pl.DataFrame:
-    """Return the losses and pairs (or the mean loss and 1) of two systems by `event_id`, for events judged for both."""
+    """Return two systems' losses and pairs (or mean loss and 1) by `event_id`, for events judged for both."""
     both = table.join(first, on="event_id", suffix="_first", maintain_order="left")
     columns = both.select("log_loss", "pairs", "log_loss_first", "pairs_first", "event_id")
     if weight == "pair":

@@ -1,9 +1,8 @@
-"""Simulate seasons of a league from known skills, with gamma-distributed performances converted to times.
+"""Simulate seasons of a league with known skills. Gamma-distributed performances are converted to times.
 
 The model is the one in `podium.probability.gamma`: the performance of an entrant with skill R has the distribution
-Gamma(shape, rate e^(slope (R - 1500))), and 0 is perfect. A race takes the ideal time multiplied by 1 + spread *
-performance. Each lap has the shape parameter shape / laps, so that the sum over all laps is a performance with the full
-shape.
+Gamma(shape, rate e^(slope (R - 1500))), and 0 is perfect. A race takes the ideal time * (1 + spread * performance).
+Each lap has the shape parameter shape / laps, so the sum over all laps is a performance with the full shape.
 """
 
 import math
@@ -26,15 +25,15 @@ DAY_S = 86_400
 CENTRE = 1500.0
 SCHEDULES = ("random", "grid", "matched")
 SHARE, POINTS = (0.0, 1.0), (0.0, 3_000.0)
-BOUNDS: dict[str, tuple[float, float]] = {  # within these bounds all times are finite and positive
+BOUNDS: dict[str, tuple[float, float]] = {  # within these bounds, all times are finite and positive
     "players": (2, 10**7), "events": (0, 10**7), "entrants": (2, 10**7), "heats": (1, 1000), "teams": (0, 10**7),
     "laps": (1, 1000), "days": (1e-3, 36_525.0), "skill_deviation": POINTS, "newcomers": SHARE, "leavers": SHARE,
     "drift": POINTS, "jumps": SHARE, "jump": (-3_000.0, 3_000.0), "quits": SHARE, "ideal_s": (1e-3, 1e9),
     "spread": (1e-9, 1e9), "resolution_s": (1e-9, 1e9), "seed": (0, 2**63 - 1),
 }  # fmt: skip
-SPARE_CANDIDATES = 3  # candidates drawn per seat
-POPULARITY_EXPONENT = 0.5  # the k-th most active player enters with weight k^-POPULARITY_EXPONENT
-PERFECT_SCORE = 10_000.0  # the score of a perfect performance
+SPARE_CANDIDATES = 3  # number of candidates drawn per seat
+POPULARITY_EXPONENT = 0.5  # the weight of the k-th most active player is k^-POPULARITY_EXPONENT
+PERFECT_SCORE = 10_000.0  # score of a perfect performance
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,22 +42,22 @@ class Scenario:
 
     players: int = 200
     events: int = 1000
-    entrants: int = 8  # entrants per event, if enough players are active
+    entrants: int = 8  # number of entrants per event, if enough players are active
     heats: int = 1
-    teams: int = 0  # teams per event; 0 for no teams
+    teams: int = 0  # number of teams per event; 0 for no teams
     laps: int = 1
     days: float = 365.0
     schedule: str = "random"  # random; grid: the same fields repeatedly; matched: players of similar skill
-    skill_deviation: float = 250.0  # of the players' initial skills, around 1500
+    skill_deviation: float = 250.0  # standard deviation of the players' initial skills, around 1500
     shape: int = 3
     newcomers: float = 0.3  # share of players who arrive during the season
     leavers: float = 0.2  # share of players who leave before the end
     drift: float = 100.0  # standard deviation of a player's change in skill over the season
     jumps: float = 0.05  # share of players with a sudden change in skill
     jump: float = 300.0  # size of that change in points, always upwards
-    quits: float = 0.03  # probability that an entrant leaves a heat; half of them disconnect early
+    quits: float = 0.03  # probability that an entrant leaves a heat; half of these entrants disconnect early
     ideal_s: float = 120.0  # time of a perfect race
-    spread: float = 0.015  # share of the ideal time per unit of performance
+    spread: float = 0.015  # time per unit of performance, as a share of the ideal time
     resolution_s: float = 0.01  # resolution of the clock; equal times are ties
     seed: int = 1
 
@@ -84,7 +83,7 @@ class Simulated:
 
     results: pl.DataFrame  # a results table
     skills: pl.DataFrame  # event_id, player, skill: the truth at each event
-    laps: pl.DataFrame | None  # event_id, heat, player, lap, time_s; None for single laps
+    laps: pl.DataFrame | None  # event_id, heat, player, lap, time_s; None for races of one lap
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +105,7 @@ class Careers:
 
 
 def simulate(scenario: Scenario | None = None, **settings: Any) -> Simulated:
-    """Simulate a season. The same scenario gives exactly the same season.
+    """Simulate a season. The same scenario always gives exactly the same season.
 
     Args:
         scenario: Settings such as the number of players and events, the spread and drift of skills, and the seed.
@@ -114,8 +113,8 @@ def simulate(scenario: Scenario | None = None, **settings: Any) -> Simulated:
         settings: Fields of the scenario to change, by name.
 
     Returns:
-        `results`, a results table; `skills`, the true skill of every entrant in every event, in points; and
-        `laps`, in seconds, if the scenario has laps.
+        `results`, a results table; `skills`, the true skill of every entrant in every event, in points; and `laps`, the
+        lap times in seconds, if the scenario has laps.
 
     Raises:
         ParameterError: A setting does not exist, or its value is invalid.
@@ -192,7 +191,7 @@ def _seat_players(
     fill: bool,  # noqa: FBT001  (positional for numba)
     seats: Any,
 ) -> None:
-    """Fill the seats of each event with the first active candidates, each once, then with any other active players."""
+    """Fill the seats of each event with the first active candidates, each once, and then with other active players."""
     n = arrives.size
     for event in range(seats.shape[0]):
         taken = 0
@@ -212,7 +211,7 @@ _seat = compile_kernel(_seat_players)
 
 
 def shared_columns(scenario: Scenario, event: Integers, player: Integers, when: Floats) -> pl.DataFrame:
-    """Return the columns whose values are the same in all heats of an entrant."""
+    """Return the columns whose values are the same in all of an entrant's heats."""
     digits, wide = len(str(max(scenario.events, 1))), len(str(scenario.players))
     seconds = np.floor(when * scenario.days * DAY_S).astype(np.int64)
     started = (pl.Series(seconds) * 1_000_000).cast(pl.Duration("us")) + START
@@ -231,7 +230,7 @@ def heat_rows(
     ticks = np.rint(scenario.ideal_s * (1.0 + scenario.spread * performance) / scenario.resolution_s)
     left = random.random(event.size) < scenario.quits
     early = random.random(event.size) < 0.5  # noqa: PLR2004  (half of the players who leave)
-    # If all entrants of an event would leave, the first one stays.
+    # If all entrants of an event would leave, the first entrant stays.
     first = np.flatnonzero(np.diff(event, prepend=-1))
     stay = np.add.reduceat(~left, first) == 0 if event.size else np.zeros(0, np.bool_)
     left[first[stay]] = False
@@ -244,7 +243,7 @@ def heat_rows(
     finished, longest = ~pl.col("left"), pl.when(pl.col("left")).then(0.0).otherwise("time_s").max().over("event")
     duration_s = frame.select(longest).to_series().to_numpy()
     measures = frame.select(
-        # Players who left come after all others and have no position.
+        # Players who left come after all others, and have no position.
         position=pl.when(finished).then(pl.struct("left", "ticks").rank("min").over("event").cast(pl.Int64)),
         time_s=pl.when(finished).then("time_s"),
         score=pl.when(finished).then(pl.col("score").cast(pl.Int64)),
@@ -266,7 +265,7 @@ def team_columns(scenario: Scenario, event: Integers, score: pl.Series) -> pl.Da
 
 
 def lap_table(scenario: Scenario, shared: pl.DataFrame, heats: list[Floats]) -> pl.DataFrame | None:
-    """Return the times of all laps of finishers, measured by the same clock."""
+    """Return the times of all laps of the finishers, measured by the same clock."""
     if scenario.laps == 1:
         return None
     tables = []

@@ -1,4 +1,7 @@
-"""Tune the parameters of a system: search on earlier results, and test on later ones. This needs the `tune` extra."""
+"""Tune the parameters of a system: search on earlier results, and test on later results.
+
+This needs the `tune` extra.
+"""
 
 import json
 import math
@@ -32,13 +35,13 @@ from podium.systems import make_system
 SEED = 1
 SHARE = re.compile(r"(\d{1,3}(?:\.\d+)?)\s*%")
 SEARCH_FACTOR = 8.0  # a parameter without its own range is searched from 1/8 to 8 times its default
-NOT_SEARCHED = ("initial",)  # only shifts all ratings equally
+NOT_SEARCHED = ("initial",)  # only shifts all ratings by the same amount
 MIN_BATCHES = 8  # minimum number of batches, so that later candidates learn from earlier ones
-LEARNT_SHARE = 0.5  # share of the training events that are rated but not judged
+LEARNT_SHARE = 0.5  # share of the training events to rate but not judge
 
 
 class TuningError(PodiumError):
-    """The system or the study does not allow tuning."""
+    """Tuning is not possible with this system or study."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +52,7 @@ class Tuned:
     trials: int
     fitted: float  # log loss on the later part of the training events
     fitted_defaults: float
-    test: Evaluation  # the default system, then the tuned system, on the held-out part
+    test: Evaluation  # the default system, then the tuned system, on the events after training
 
 
 def tune(
@@ -65,24 +68,24 @@ def tune(
 
     Args:
         results: Anything that `read_results` reads. Undated events are used in file order.
-        system: System at which the search starts: a name, a string such as `elo:k=20`, or an instance. Parameters that
-            are not tuned keep their values.
-        train_until: Last time to train on (a date includes the whole day), or a share of the events, for example 60%.
-            Later events are used only for the test.
+        system: System from which the search starts: a name, a string such as `elo:k=20`, or an instance. Parameters
+            that are not tuned keep their values.
+        train_until: End of the training events: a time, a date (which includes the whole day), or a share of the
+            events, for example 60%. Later events are used only for the test.
         trials: Number of candidates, including those from a resumed study.
-        study: SQLite file in which the trials are saved, and from which the search resumes.
+        study: SQLite file in which trials are saved, so that the search can be resumed.
         progress: Function that is called with the number of trials judged so far.
 
     Returns:
-        The best system, its log loss and that of the default parameters on the later part of the training events, and
-        the evaluation of both on the events after `train_until`. The search uses Optuna's TPE. Ratings are computed on
-        all training events.
+        The best system. For it and for the default parameters, the log loss on the later part of the training events,
+        and the evaluation on the events after `train_until`. The search uses Optuna's TPE. Ratings are computed on all
+        training events.
 
     Raises:
         ParameterError: There are no events before or after `train_until`, or no trials.
         RuleError: The system's own code fails.
         MissingExtraError: The `tune` extra is not installed.
-        TuningError: The study belongs to another search.
+        TuningError: The study belongs to a different search.
     """
     start = make_system(system)
     if not trials >= 1:
@@ -107,7 +110,7 @@ def with_dates(results: Results) -> Results:
 
     Undated events get dates one microsecond apart, sorted by `sequence` and then in file order.
 
-    The dates are in the year 2, which tells systems that the events have no dates.
+    The dates are in the year 2, by which systems recognize events without dates.
     """
     if "started_at" in results.frame.columns:
         return results
@@ -123,9 +126,9 @@ def starts_of(frame: pl.DataFrame) -> pl.Series:
 
 
 def last_training(starts: pl.Series, train_until: str | date | datetime) -> datetime:
-    """Return the last time to train on, given as a date or as a share such as 60%.
+    """Return the end of the training events, given a date or a share such as 60%.
 
-    `starts` holds the event starts in order.
+    `starts` contains the starts of the events, in order.
     """
     share = SHARE.fullmatch(train_until.strip()) if isinstance(train_until, str) else None
     if share is None:
@@ -138,7 +141,7 @@ def last_training(starts: pl.Series, train_until: str | date | datetime) -> date
 
 
 def middle_of_training(starts: pl.Series, until: datetime) -> datetime:
-    """Return the time from which candidates are judged: the middle of the training events."""
+    """Return the time from which on candidates are judged: the middle of the training events."""
     train = starts.filter(starts <= until)
     if train.is_empty() or train.len() == starts.len():
         ends: list[Any] = [] if starts.is_empty() else [starts.min(), starts.max()]
@@ -153,7 +156,7 @@ def middle_of_training(starts: pl.Series, until: datetime) -> datetime:
 class Losses:
     """The losses of candidates on the later training events.
 
-    The events are encoded once for all candidates that read them alike.
+    The events are encoded only once for all candidates that read them in the same way.
     """
 
     def __init__(self, train: Results, fit_since: datetime) -> None:
@@ -178,7 +181,7 @@ class Losses:
         return losses
 
     def _sums(self, candidates: list[System]) -> tuple[Floats, Floats]:
-        """Return the sums of losses and pairs for up to `LANES` candidates that read the events alike."""
+        """Return the sums of losses and pairs for up to `LANES` candidates that read the events in the same way."""
         events, judged = self._encode(candidates[0])
         if can_share(candidates[0], events):
             sums, pairs = sums_of_losses(candidates, events, judged)
@@ -202,7 +205,7 @@ class Losses:
 
 
 def reading_key(system: System) -> Any:
-    """Return a key that is equal for candidates that read the events alike."""
+    """Return a key that is equal for candidates that read the events in the same way."""
     chooses = rules.overrides(rules.counts, system)
     return system.overall_set, system.quits_later_heats, system.idle_unit, system.params() if chooses else None
 
@@ -234,7 +237,7 @@ def run_search(
 
 
 def open_study(optuna: Any, name: str, path: Path | None) -> Any:
-    """Open a new or existing study. Its file is kept open only during reads and writes."""
+    """Open a new or existing study. Its file is open only during reads and writes."""
     import sqlalchemy as sa  # noqa: PLC0415  (it comes with optuna, and is slow to load)
 
     sampler = optuna.samplers.TPESampler(seed=SEED, multivariate=False)
@@ -246,7 +249,7 @@ def open_study(optuna: Any, name: str, path: Path | None) -> Any:
 
 
 def candidate_from_trial(system: System, trial: Any) -> System:
-    """Return the candidate described by a trial."""
+    """Return the candidate that a trial describes."""
     values: dict[str, Any] = {}
     for setting in fields(system):
         value, may_be = getattr(system, setting.name), kinds(type(system), setting)
@@ -270,7 +273,7 @@ def candidate_from_trial(system: System, trial: Any) -> System:
 
 
 def as_toml(system: System) -> str:
-    """Return the content of a `--system-file`: the name, and every parameter, or "none" if it is switched off."""
+    """Return the content of a `--system-file`: the name, and every parameter ("none" if it is switched off)."""
     lines = [f"system = {json.dumps(system.name)}", "", "[parameters]"]
     for setting in fields(system):
         value = getattr(system, setting.name)

@@ -1,1 +1,1 @@
-"""The engine, which turns a results table into the states of all players, for any system."""
+"""The engine: compute the states of all players from a results table, with any system."""

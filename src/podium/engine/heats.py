@@ -1,9 +1,8 @@
-"""Rate small events without a table, heats with many pairs, and pairs of events that are solved by iteration.
+"""Faster ways to rate small events, heats with many pairs, and events whose ratings are computed by iteration.
 
 Models that pass messages until they converge compute a long chain of numbers. Each number depends on the previous one,
 so the processor spends most of its time waiting. Therefore, two consecutive events without a common player are judged
-in alternating steps: while one waits, the other continues. Each event gives exactly the same result as it would on its
-own.
+in alternating steps: while one waits, the other continues. The result of each event is exactly the same as on its own.
 """
 
 from collections.abc import Mapping, Sequence
@@ -46,7 +45,7 @@ from podium.engine.tables.selection import DAY_US, DAYS_TO_1970, UNFINISHED_STAT
 from podium.kernels.compiled import compile_twice, kernel
 from podium.kernels.records import LANES, plus, read, read_fields, times, write, write_fields
 
-MAX_ENTRANTS = 256  # largest event to compare with the next one; every pair of players is checked
+MAX_ENTRANTS = 256  # largest event to check against the next one; the check compares all pairs of players
 
 
 def runs_two_events_at_once(system: System, columns: Columns) -> bool:
@@ -72,7 +71,10 @@ def _replay_side_by_side(
     before: Any,
     after: Any,
 ) -> tuple[int, int]:
-    """Rate updates as the loop in `podium.engine.replay` does, for columns that `runs_two_events_at_once` accepts."""
+    """Rate updates as the loop in `podium.engine.replay` does, but two at once.
+
+    `runs_two_events_at_once` must have accepted the columns.
+    """
     update = first
     while update < last:
         start, middle = columns.entrants[update], columns.entrants[update + 1]
@@ -96,9 +98,9 @@ def _replay_side_by_side(
 
 @kernel
 def are_apart(player: Any, start: int, middle: int, stop: int) -> bool:
-    """Return True if no entrant is both in `start` to `middle` and in `middle` to `stop`.
+    """Return True if no player is among both the entrants `start` to `middle` and the entrants `middle` to `stop`.
 
-    Large events are not checked.
+    Large events are not checked. For them, the result is False.
     """
     if max(middle - start, stop - middle) > MAX_ENTRANTS:
         return False
@@ -200,9 +202,9 @@ ENTRY_FIELDS = len(Entry._fields)
 
 
 class WideScratch(NamedTuple):
-    """Scratch memory that has room to judge wide heats."""
+    """Scratch memory with enough space to judge wide heats."""
 
-    entering_states: Any  # these six are as in Scratch
+    entering_states: Any  # the first six fields are the same as in Scratch
     sums: Any
     lines: Any
     workspace: Any
@@ -213,7 +215,10 @@ class WideScratch(NamedTuple):
 
 
 class Fields(NamedTuple):
-    """The position of each fact about an entrant in its lane. All facts are in one table, so nothing can overlap."""
+    """The position of each number about an entrant in its lane.
+
+    All numbers are in one table, so nothing can overlap.
+    """
 
     me: int
     mine: int
@@ -232,7 +237,7 @@ def fields_of(prototypes: Any) -> Fields:
 
 
 def wide_scratch(system: System, sizes: Any, scratch: Any) -> Any:
-    """Return scratch memory for heats of these sizes, with the extra memory to judge wide heats if that saves time."""
+    """Return scratch memory for heats of these sizes, with the extra memory that wide heats need if that saves time."""
     longest = int(sizes.max(initial=0))
     if longest < MIN_WIDE or overrides(rate_event, system) or overrides(judge_heat, system):
         return scratch
@@ -245,12 +250,15 @@ def wide_scratch(system: System, sizes: Any, scratch: Any) -> Any:
 
 
 def large_room(system: System, longest: int) -> Any:
-    """Return memory for the sums of heats with up to `longest` entrants, or () if none is large or no rule applies."""
+    """Return memory for the sums of heats with up to `longest` entrants.
+
+    Return () if no heat is large or no rule applies.
+    """
     return system.large_heat_workspace(longest) if longest >= LARGE_HEAT and sums_up(system) else ()
 
 
 def sums_up(system: System) -> bool:
-    """Return True if a system's rule for the sums of a large heat has the same author as its rules for pairs.
+    """Return True if a system's rule for large heats has the same author as its rules for pairs.
 
     A derived system, or one with a replaced rule, may rate differently.
     """
@@ -268,7 +276,10 @@ def sums_up(system: System) -> bool:
 def judge_wide(
     scratch: WideScratch, params: Any, prototypes: Any, columns: Any, heat: int, start: int, stop: int, first: int
 ) -> bool:
-    """Judge a large heat by sums if the system has a rule for that, or else in lanes if all entrants are compared."""
+    """Judge a large heat by sums if the system has a rule for that.
+
+    Otherwise, use lanes if all entrants are compared.
+    """
     size = stop - start
     if size < MIN_WIDE or any_teams(columns, start, stop):
         return False
@@ -316,7 +327,7 @@ def judge_in_lanes(
 
 @kernel
 def compare_lanes(params: Any, prototypes: Any, b: Any, theirs: Entry, course: Heat, weight: float, lanes: Any) -> None:
-    """Compare everyone in the lanes with one opponent, who comes after all of them in the file."""
+    """Compare all entrants in the lanes with one opponent, who comes after them in the file."""
     _, entering, zero_evidence = prototypes
     fields = fields_of(prototypes)
     for lane in range(LANES):

@@ -25,20 +25,20 @@ PRESENT = Entrant(1.0, 0.0, 0.0)  # a player about to play one event, with no id
 class Entry(NamedTuple):
     """A player's result in one heat. Values that are missing from the results are NaN."""
 
-    finished: float  # 1; 0 for a quit
-    place: float  # 1 is best; ties share the mean of their places; those who quit share the last places
+    finished: float  # 1 if the player finished, else 0
+    place: float  # 1 is best; ties share the mean of their places, and quitters that of the last places
     rank: float  # ties share the best of their places: 1, 1, 3
     time_s: float
     score: float
     played_s: float
     duration_s: float
     handicap: float  # 1 or 0
-    opponents: float  # number of entries that this entry is compared with
+    opponents: float  # number of entries with which this entry is compared
     home: float = 0.0  # 1 at home, in systems that read it
 
 
 class Heat(NamedTuple):
-    """The facts that apply to all entries of a heat."""
+    """The values that apply to all entries of a heat."""
 
     entries: float
     mode: float  # TIME_TRIAL, DUEL or OTHER_MODE
@@ -52,7 +52,7 @@ class Occasion(NamedTuple):
 
 
 class Columns(NamedTuple):
-    """The columns of `Events` that kernels read. An empty column has its default value everywhere."""
+    """The columns of `Events` that kernels read. An empty column stands for its default value in every row."""
 
     entrants: Any  # int64 (updates + 1): offsets of each update (event or period) into the entrants
     player: Any  # int32 (entrants): row that holds the player's state
@@ -98,7 +98,7 @@ LINE = 16  # numbers in a line of the scratch: an Entry, or the values of a team
 
 
 class Scratch(NamedTuple):
-    """Memory that `rate_event` may write, large enough for the widest update.
+    """Memory that `rate_event` may use, large enough for the widest update.
 
     `lines` has one row per entry, and the other arrays have one row per entrant.
     """
@@ -142,13 +142,13 @@ def finisher(
     duration_s: float = np.nan,
     opponents: float = 1.0,
 ) -> Entry:
-    """Return the entry of a player who finished without a tie or handicap, by default in a heat of two."""
+    """Return the entry of a player who finished without a tie or handicap. By default, the heat has two players."""
     return Entry(1.0, place, place, time_s, score, played_s, duration_s, 0.0, opponents, 0.0)
 
 
 @kernel
 def heats_of(columns: Any, update: int) -> tuple[int, int]:
-    """Return the range of a rating update's heats: the first heat, and the heat after the last one."""
+    """Return the range of heats in a rating update: the first heat, and the heat after the last one."""
     if columns.heats.size:
         return columns.heats[update], columns.heats[update + 1]
     return update, update + 1
@@ -156,7 +156,7 @@ def heats_of(columns: Any, update: int) -> tuple[int, int]:
 
 @kernel
 def entries_of(columns: Any, heat: int) -> tuple[int, int]:
-    """Return the range of a heat's entries: the first entry, and the entry after the last one."""
+    """Return the range of entries in a heat: the first entry, and the entry after the last one."""
     if columns.entries.size:
         return columns.entries[heat], columns.entries[heat + 1]
     return columns.entrants[heat], columns.entrants[heat + 1]
@@ -194,7 +194,7 @@ def plain_entry(columns: Any, i: Any) -> Entry:
 def comparable(columns: Any, i: int, j: int) -> bool:
     """Return True if two entries of a heat are compared: they are not team mates, and at least one finished.
 
-    In systems that rate absent players, everybody who started counts as finished here.
+    In systems that rate absent players, everyone who started is treated here as a finisher.
     """
     if columns.side.size and columns.side[i] == columns.side[j]:
         return False
@@ -203,7 +203,7 @@ def comparable(columns: Any, i: int, j: int) -> bool:
 
 @kernel
 def nobody_finished(columns: Any, start: int, stop: int) -> bool:
-    """Return True if everyone quit a heat, which therefore gives no evidence."""
+    """Return True if everyone quit a heat. Such a heat gives no evidence."""
     if columns.finished.size == 0:
         return False
     finishers = 0.0

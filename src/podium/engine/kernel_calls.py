@@ -32,7 +32,10 @@ def run_kernel(system: System, kernels: Kernels, params: Any, *arguments: Any) -
 
 
 def compile_error(system: System, error: Exception) -> RuleError:
-    """Return the error that plain Python finds, or else an error with the rule and line that numba cannot compile."""
+    """Return the error that the rules raise in plain Python.
+
+    If they raise none, name the rule and line that numba rejects.
+    """
     try:
         check_declarations(system)
         run_rules(system)

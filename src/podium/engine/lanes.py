@@ -26,14 +26,14 @@ BATCH = AT_ONCE  # duels rated together, in half of a row's lanes
 
 
 class Fields(NamedTuple):
-    """The first field of each record in a duel's lane. All records share one table, so overlaps are intended."""
+    """The first field of each record in a duel's lane. All records share one table, and overlaps are intended."""
 
     a: int  # the states before the duel
     b: int
     new_a: int  # the states after the duel
     new_b: int
     places: int
-    between: int  # records between the steps
+    between: int  # records passed between the steps
 
 
 @kernel
@@ -50,7 +50,7 @@ def examples_between(system: System) -> tuple[Any, ...]:
 def lanes_for(system: System) -> Any:
     """Return a table of lanes, a float64 array of shape (fields, LANES).
 
-    Lanes without a duel hold one between newcomers.
+    Lanes without a duel of their own hold one between two newcomers.
     """
     newcomer = np.array(system.newcomer(), np.float64)[:, None]
     fields = fields_of(system.newcomer())
@@ -63,7 +63,7 @@ def lanes_for(system: System) -> Any:
 
 
 def rate_lanes(params: Any, newcomer: Any, between: Any, table: Any, count: int) -> None:
-    """Rate the duels in the first `count` lanes, in three steps, or in one if no types are passed between steps."""
+    """Rate the duels in the first `count` lanes in three steps, or in one step if no types are passed between steps."""
     if between:
         rate_in_three_steps(params, newcomer, between, table, count)
     else:
@@ -116,13 +116,13 @@ def _(params, newcomer, between, table, count):  # type: ignore[no-untyped-def]
 
 AHEAD = 24  # number of duels between prefetching states and reading them
 CACHED = 1 << 15  # numbers in the states that fit into a processor's cache
-NOBODY = int(np.iinfo(np.int64).max)  # an entrant after all others
+NOBODY = int(np.iinfo(np.int64).max)  # a number higher than every entrant's
 
 
 def _replay_one_by_one(
     params: Any, newcomer: Any, duels: Any, count: int, states: Any, before: Any, after: Any, first: int
 ) -> int:
-    """Rate the first `count` duels, whose entrants start at `first` in `after`.
+    """Rate the first `count` duels one by one. Their entrants start at `first` in `after`.
 
     Returns:
         The first entrant whose state is not finite, counting from 0, or -1.
@@ -165,7 +165,7 @@ def is_far(states: Any) -> bool:
 
 @kernel
 def rate_one(params: Any, newcomer: Any, duels: Any, k: int, states: Any, before: Any, after: Any, first: int) -> float:
-    """Rate a duel. Return the sum of all numbers in both states."""
+    """Rate a duel. Return the sum of all numbers in both states, which is finite only if they all are."""
     one, other = duels.player[k, 0], duels.player[k, 1]
     a, b = read(states, one, newcomer), read(states, other, newcomer)
     new_a, new_b = rate_two(
@@ -185,9 +185,9 @@ replay_one_by_one = compile_twice(_replay_one_by_one)
 
 BATCHES = 16  # batches that can wait at once; a power of two
 SLOT = BATCHES - 1
-SEATS = 4096  # players with the same low bits share a seat and may wait for each other; a power of two
+SEATS = 4096  # players whose numbers have the same low bits share a seat, and may wait for each other; a power of two
 SEAT = SEATS - 1
-SHORT_STATE = 2  # largest state, in fields, for which rating duels one by one is faster than queueing them
+SHORT_STATE = 2  # largest state, in fields, for which rating duels one by one is faster than a queue
 COLUMNS_AHEAD = 256  # duels between prefetching players and places and reading them
 PLAYERS_PER_LINE, PLACES_PER_LINE = LINE_BYTES // 8, LINE_BYTES // 16  # duels per cache line (4 and 8 bytes per player)
 
@@ -216,7 +216,7 @@ def empty_queue() -> Queue:
 
 @kernel
 def admit(newcomer: Any, duels: Any, k: int, count: int, near: int, batch: int, waiting: Any, states: Any) -> int:
-    """Queue duels from `k` on until this batch is full or a duel must wait for a later batch. Return the next duel.
+    """Queue duels from `k` on until this batch is full or a duel must join a later batch. Return the next duel.
 
     Indices are unsigned, so that the kernel does not check for negative indices.
     """
@@ -251,7 +251,7 @@ def admit(newcomer: Any, duels: Any, k: int, count: int, near: int, batch: int, 
 def prefetch_columns(duels: Any, k: int) -> None:
     """Prefetch the players and places of the duels from `k` on, without reading beyond the last one.
 
-    The processor prefetches columns on its own, but only up to the end of a memory page.
+    The processor prefetches columns by itself, but only up to the end of a memory page.
     """
     for later in range(k, k + BATCH, PLAYERS_PER_LINE):
         prefetch(duels.player, later, PLACES)
@@ -292,7 +292,7 @@ def scatter(newcomer: Any, source: Any, start: int, count: int, table: Any, stat
 
 @kernel
 def store_results(newcomer: Any, k: int, lane: int, table: Any, moved: Any) -> None:
-    """Store the ratings before duel `k` and the states after it. The duel is in `lane`."""
+    """Store the ratings before duel `k`, which is in `lane`, and the states after it."""
     fields, (_, before, after, first) = fields_of(newcomer), moved
     before[k, 0] = read_fields(table, fields.a, lane, newcomer).rating
     before[k, 1] = read_fields(table, fields.b, lane, newcomer).rating
@@ -306,7 +306,7 @@ def rate_in_order(rules: Any, duels: Any, k: int, count: int, table: Any, moved:
 
     Batches without a common player are rated in pairs.
 
-    This is a separate loop because it is shorter than one that also handles the queue.
+    This loop is separate because it is faster than a loop that also handles the queue.
 
     Returns:
         The next duel, and the first entrant with a non-finite state, or `NOBODY`.
@@ -366,7 +366,7 @@ def _replay_in_lanes(
     after: Any,
     first: int,
 ) -> int:
-    """Rate the first `count` duels, whose entrants start at `first` in `after`.
+    """Rate the first `count` duels in lanes. Their entrants start at `first` in `after`.
 
     Returns:
         The first entrant whose state is not finite, counting from 0, or -1.
@@ -391,7 +391,7 @@ def _replay_in_lanes(
             found = rate_waiting(rules, duels, waiting, batch & SLOT, waits, table, moved)
             rated += waits
             batch += 1
-        if found < NOBODY:  # queued duels may come before it
+        if found < NOBODY:  # queued duels may come earlier in the file
             entrant, count = min(entrant, found), k
     return -1 if entrant == NOBODY else entrant
 

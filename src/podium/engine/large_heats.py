@@ -1,4 +1,4 @@
-"""Judge heats with many entrants, for which a system can compute the sums over all pairs at once.
+"""Judge heats with so many entrants that a system computes the sums over all pairs at once.
 
 This applies to heats without teams that have at least `LARGE_HEAT` entrants. The sums differ in their last digits from
 those computed pair by pair. The choice of method depends only on the heat, so live rating, a replay, and a replay of
@@ -15,14 +15,14 @@ from podium.kernels.compiled import IN_KERNELS, kernel, rule
 from podium.kernels.records import add, read, times
 from podium.probability.logistic import TOTAL, WEIGHT, X, add_up_logistics
 
-LARGE_HEAT = 256  # entrants; changing it changes ratings: see `podium.version`
+LARGE_HEAT = 256  # entrants; changing this number changes ratings: see `podium.version`
 
 
 @rule
 def judge_in_bulk(
     scratch: Any, params: Any, prototypes: Any, columns: Any, heat: int, start: int, stop: int, first: int
 ) -> bool:
-    """Judge a heat without looping over its pairs, if the scratch memory allows it. Return True on success."""
+    """Judge a heat without looping over its pairs, if the scratch memory is large enough. Return True on success."""
     return False
 
 
@@ -30,8 +30,7 @@ def judge_in_bulk(
 def compare_all(params: Any, me: Any, mine: Entry, heat: Heat, won: float, expected: float) -> Any:
     """Return the combined evidence of all opponents in a heat, using the sums of the scores.
 
-    This is for systems in whose `compare` the expected score is the logistic function of `params.slope` times the lead
-    in `rating`.
+    This requires that `compare` uses the expected score logistic(params.slope * (a.rating - b.rating)).
     """
     raise NotImplementedError(f"{type(params).__module__} registers no compare_all")
 
@@ -40,7 +39,7 @@ def compare_all(params: Any, me: Any, mine: Entry, heat: Heat, won: float, expec
 def judge_large_heat(
     params: Any, prototypes: Any, columns: Any, heat: int, start: int, stop: int, first: int, scratch: Any
 ) -> bool:
-    """Add the evidence of a large heat to `scratch.sums`. Return False if this must be done pair by pair.
+    """Add the evidence of a large heat to `scratch.sums`, or return False if this must be done pair by pair.
 
     `scratch.large` comes from the system's `large_heat_workspace`. By default, logistic sums and `compare_all` are
     used.

@@ -1,4 +1,4 @@
-"""Pools with a state: numbers that belong to the pool instead of a player. Every event reads and updates them."""
+"""Pools with a state: numbers that belong to the pool, not to a player. Every event reads and updates them."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -23,7 +23,7 @@ class LearntParameter(NamedTuple):
     name: str  # the field
     title: str
     unit: str
-    convert: Callable[[float], float]  # converts the field's number to the unit
+    convert: Callable[[float], float]  # converts the field's value to the unit
     describe: Callable[[float], str]  # returns a sentence about a value in that unit
 
 
@@ -38,7 +38,7 @@ class PoolReader:
 
     pool_state_type: ClassVar[type[Any] | None] = None  # a NamedTuple of floats
     learnt_parameters: ClassVar[tuple[LearntParameter, ...]] = ()  # numbers in that state that people may read
-    reads_days: ClassVar[bool] = False  # True if its events have the column `day`
+    reads_days: ClassVar[bool] = False  # True if events need the column `day`
     workspace: ClassVar[tuple[int, int]] = (0, 0)  # columns of its scratch, and rows beyond those for entrants
 
     rates_sides: ClassVar[bool] = False  # a side and its shared equipment are rated as one unit, using `Sides`
@@ -46,26 +46,26 @@ class PoolReader:
 
     @property
     def rates_margins(self) -> bool:
-        """True if the system reads the margins of duels: `Columns.score` has the number whose difference it is."""
+        """True if the system reads the margins of duels. A margin is a difference of two numbers in `Columns.score`."""
         return False
 
     @property
     def rates_sizes(self) -> bool:
-        """True if the system reads by how much one of two sides outnumbers the other: `Columns.surplus`."""
+        """True if the system reads the number of players on one side relative to the other: `Columns.surplus`."""
         return False
 
     @property
     def usual_margin(self) -> float | None:
-        """The margin to assume for an upcoming duel, or None if the system does not rate margins or knows too few."""
+        """The margin to assume for an upcoming duel, or None if the system rates no margins or has seen too few."""
         return None
 
     def expected_margin(self, comparison: Any) -> float | None:  # noqa: ARG002
-        """Return the expected margin of a duel, given its comparison, or None if its margin did not count."""
+        """Return a duel's expected margin, given its comparison, or None if its margin did not count."""
         return None
 
     @property
     def reads_home(self) -> bool:
-        """True if the side at home matters."""
+        """True if the system reads which side is at home."""
         return self.rates_sides
 
     @property
@@ -75,15 +75,15 @@ class PoolReader:
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """The kinds of shared equipment that the system rates."""
+        """The kinds of shared equipment that the system rates, such as cars."""
         return ()
 
     def equipment_points(self, moved: float, me: Any, after: Any, item: Any, item_after: Any) -> float:  # noqa: ARG002
-        """Return the points by which a result moved a piece of equipment, if it moved the entrant using it by `moved`.
+        """Return the points by which a result moved a piece of equipment. The result moved its user by `moved`.
 
         Args:
-            me: The entrant's entering state. `item` is the equipment's.
-            after: The entrant's state after the event. `item_after` is the equipment's.
+            me: The user's entering state. `item` is the equipment's.
+            after: The user's state after the event. `item_after` is the equipment's.
         """
         return 0.0
 
@@ -92,7 +92,7 @@ class PoolReader:
         return MODES.get(mode, OTHER_MODE)
 
     def modes_on(self, modes: PoolNumbers, days: PoolNumbers) -> PoolNumbers:  # noqa: ARG002
-        """Return the numbers of the modes of heats, for rules that depend on the date.
+        """Return the mode numbers of heats, adjusted if the rules depend on the date.
 
         Args:
             days: Days since the start of the year 1. NaN for heats without a date.
@@ -122,14 +122,17 @@ class PoolReader:
 
     @property
     def standing(self) -> tuple[PoolNumbers, Occasion]:
-        """The state of the pool to which the system is bound (by default a new pool), and the event's time and mode."""
+        """The state of the pool to which the system is bound, and the event's time and mode.
+
+        By default, the pool is new.
+        """
         bound: tuple[PoolNumbers, Occasion] | None = getattr(self, "_standing", None)
         return (np.array(self.new_pool(), np.float64), NO_OCCASION) if bound is None else bound
 
 
 @rule
 def sharpness(params: Any) -> float:
-    """Return the factor for log-odds in fields of three or more, where favourites win more often than pairs predict."""
+    """Return the factor for log-odds in fields of three or more. Favourites win these more often than pairs predict."""
     return 1.0
 
 
@@ -150,7 +153,9 @@ def keep_states(
     before: Any,
     after: Any,
 ) -> int:
-    """Write the new states of a rating update's players. Return the first entrant whose state is not finite, or -1.
+    """Store the new states of the players in a rating update.
+
+    Return the first entrant whose state is not finite, or -1.
 
     Args:
         before: Array of shape (entrants,) that receives the ratings before the event. Empty if they are not needed.

@@ -23,7 +23,7 @@ from podium.engine.tables.sides import empty_sides
 from podium.errors import NotFiniteError
 from podium.kernels.compiled import compile_kernel, compile_twice
 
-# A run of this many duels justifies compiling its kernel, which takes a second.
+# A run of this many duels justifies compiling a kernel for it, which takes a second.
 MIN_DUELS = 4096
 PAIR = 2
 
@@ -39,10 +39,10 @@ class Run(NamedTuple):
 def rates_two(system: System) -> bool:
     """Return True if a system's `rate_two` gives the same result as its `rate_event`.
 
-    The default `rate_two` does so for systems that sum over pairs. Other models need their own `rate_two`, written by
-    the author of their other rules.
+    The default `rate_two` does so for systems that sum over pairs. Other models need their own `rate_two`, from the
+    author of their other rules.
     """
-    if system.pool_fields:  # each event changes the parameters of the next
+    if system.pool_fields:  # each event changes the parameters for the next one
         return False
     kind = type(system.params())
     if rate_event.dispatch(kind) is rate_event.dispatch(object):
@@ -51,7 +51,7 @@ def rates_two(system: System) -> bool:
 
 
 def runs(system: System, columns: Columns, first: int, last: int) -> Iterator[Run]:
-    """Split updates `first` to `last` into runs of at least `MIN_DUELS` duels (for `rate_two`) and other runs."""
+    """Split updates `first` to `last` into runs of at least `MIN_DUELS` duels, for `rate_two`, and other runs."""
     served = last - first >= MIN_DUELS and columns.played_s.size == 0 and plain(columns) and rates_two(system)
     if not served:
         yield Run(first, last, duels=False)
@@ -111,7 +111,7 @@ def replay_duels(
 def goes_in_lanes(system: System) -> bool:
     """Return True if a system's duels are rated in lanes.
 
-    Duels with third-party pair rules are not, because such rules may read more than the places.
+    This excludes duels with third-party pair rules, because such rules may read more than the places.
     """
     return system.duel_types is not None and (bool(system.duel_types) or system.shipped)
 
@@ -241,7 +241,7 @@ def replay_updates(system: System, columns: Columns, first: int, last: int, into
 
 
 def _replay_run(system: System, columns: Columns, first: int, last: int, into: Replayed, pool: int) -> tuple[int, int]:
-    """Rate updates of any kind. Return the update and entrant with a non-finite state, or `last` and -1."""
+    """Rate a run of updates of either kind. Return the update and entrant with a non-finite state, or `last` and -1."""
     scratch = scratch_for(system, columns, first, last, into.pools[pool])
     new_states = np.empty((len(scratch.entering_states), into.states.shape[1]))
     moved = new_states, into.states, into.before, into.after.T
@@ -289,19 +289,20 @@ def heat_sizes(columns: Columns, first: int, last: int) -> npt.NDArray[np.int64]
 
 
 def takes_sums(system: System, columns: Columns) -> bool:
-    """Return True if any heat is so large that the system sums it at once, which loops over pairs cannot do."""
+    """Return True if any heat is so large that the system sums over all its pairs at once."""
     sizes = heat_sizes(columns, 0, columns.entrants.size - 1)
     return int(sizes.max(initial=0)) >= LARGE_HEAT and sums_up(system)
 
 
-NEVER = np.iinfo(np.int64).min  # the time for a player who has not been seen before
+NEVER = np.iinfo(np.int64).min  # marks a player who has not appeared before
 
 
 def with_idle_before(events: Events, system: System, period: str, seen: npt.NDArray[np.int64]) -> Events:
-    """Return the events with each player's idle time before the first event, since the player's last appearance.
+    """Return the events with the idle time of each player before their first event, counted from their last appearance.
 
     Args:
-        seen: Array of shape (players,) with each player's last appearance in microseconds since 1970, or `NEVER`.
+        seen: Array of shape (players,): the time of each player's last appearance, in microseconds since 1970, or
+            `NEVER`.
     """
     if not events.columns.idle.size:
         return events

@@ -1,6 +1,6 @@
 """Check a system before it is compiled: read its declarations, and run its rules once as plain Python.
 
-An error is a single sentence with the author's file and line, instead of a hundred lines from numba.
+An error message is one sentence with the author's file and line, instead of a hundred lines from numba.
 """
 
 import inspect
@@ -38,7 +38,7 @@ _checked: set[tuple[Any, ...]] = set()
 def check_rules(system: System) -> None:
     """Check a system once, and again whenever one of its rules is replaced.
 
-    Podium's tests check its own rules instead.
+    Podium's own rules are checked by its tests instead.
 
     Raises:
         RuleError: a check fails. The message has the first error, with its file and line.
@@ -65,7 +65,7 @@ def require(is_fine: Any, subject: Any, sentence: str) -> None:
 
 
 def check_declarations(system: System) -> None:
-    """Check that the types, newcomer, parameters, pool state and rules exist and match each other."""
+    """Check that the types, the newcomer, the parameters, the pool state and the rules exist and match."""
     cls = type(system)
     require(cls.name, cls, f'{cls.__name__} has no name; add name: ClassVar[str] = "my-system"')
     for kind in ("state_type", "entering_type", "evidence_type"):
@@ -85,7 +85,10 @@ def check_declarations(system: System) -> None:
 
 
 def check_record(system: System, method: Any, declared: Any = None) -> None:
-    """Check that a method returns a NamedTuple of numbers, or of finite floats if the system declares its type."""
+    """Check that a method returns a NamedTuple of numbers.
+
+    If the system declares its type, they must be finite floats.
+    """
     with translate_errors(system, method):
         record = method(system)
     name, kinds, remedy = f"{method.__name__}()", bool | int | float, "a number"
@@ -188,7 +191,7 @@ def run_event(system: System, columns: Columns) -> None:
 
 
 def run_expect(system: System, params: Any, entering: list[Any]) -> None:
-    """Run the rule for the expected score of the first player against the second."""
+    """Run the rule for the first player's expected score against the second."""
     expected = run_rule(system, rules.expect, params, entering[0], entering[1])
     rule = rules.expect if overrides(rules.expect, system) else rules.compare
     sentence = f"{rule_title(rule, system)} gives the expected score {expected!r}; it must be a number from 0 to 1"
@@ -216,7 +219,7 @@ def run_rule(system: System, rule: Any, params: Any, *arguments: Any, returns: t
     with translate_errors(system, function, rule):
         value = rule(params, *arguments)
     declared = type(value) if returns is None else returns
-    subject = type(system) if function.__module__ == rules.__name__ else function  # a default has no author
+    subject = type(system) if function.__module__ == rules.__name__ else function  # the rule has only a default
     name = declared.__name__.rpartition(".")[2]
     sentence = f"{rule_title(rule, system)} returns {description(value)}; {system.name} declares {name}"
     require(type(value) is declared, subject, sentence)

@@ -14,7 +14,7 @@ from podium.errors import RuleError
 from podium.kernels.compiled import HOME, RULES
 from podium.support.words import suggestion
 
-# The location in numba's messages, and the lines around a cause.
+# Patterns of numba's messages: a location, and the lines around a cause.
 LOCATION = re.compile(r'(?P<indent> *)File "(?P<file>.+)", line (?P<line>\d+):')
 HELPER = re.compile(r"Untyped global name ('\w+'):.*<class 'function'>")
 FRAMING = ("Failed in", "Rejected as", "There are", "During:", "- Of which", "Overload", "raised from", "^")
@@ -38,7 +38,7 @@ def translate_errors(system: System, function: Any, rule: Any = None) -> Iterato
 
 
 def compile_sentence(system: System, error: Exception) -> RuleError:
-    """Return numba's error as one sentence, with the deepest rule and line of the author's code that it names."""
+    """Convert numba's error to one sentence, with the deepest rule and line of the author's code in the error."""
     lines = re.sub(r"\x1b\[[0-9;]*m", "", str(error)).splitlines()
     for number, line in enumerate(lines):
         place = LOCATION.fullmatch(line)
@@ -68,7 +68,7 @@ def numba_reason(lines: list[str], indent: int) -> str:
 
 
 def name_at(system: System, file: str, line: int) -> str:
-    """Return the title of the rule at a line of a file, or the system's name if the line belongs to a helper."""
+    """Return the title of the rule that contains a line, or the system's name if the line belongs to a helper."""
     for rule in RULES:
         code = rule.dispatch(type(system.params())).__code__
         last = max(number for _, _, number in code.co_lines() if number is not None)
@@ -78,7 +78,7 @@ def name_at(system: System, file: str, line: int) -> str:
 
 
 def is_own_code(file: str, system: System) -> bool:
-    """Return True if a file is the author's or one of Podium's systems, but not other Podium code or a library."""
+    """Return True if a file is the author's or one of Podium's systems, not other Podium code or a library."""
     path = Path(file).resolve()
     if system.shipped:
         return path.is_relative_to(HOME / "systems")
@@ -94,7 +94,7 @@ def reason(error: Exception) -> str:
 
 
 def missing_field(kind: type[Any], field: str) -> str:
-    """Return a sentence that says that a NamedTuple lacks a field, and lists the fields that it has."""
+    """Return a sentence that names the field that a NamedTuple lacks, and lists its fields."""
     hint = suggestion(field, kind._fields)
     return f"{kind.__name__.rpartition('.')[2]} has no field {field!r}{hint} (it has {', '.join(kind._fields)})"
 

@@ -2,8 +2,8 @@
 
 A system implements a rule with `@compare.register`. When Python runs a rule (tests, explanations, a debugger),
 `functools.singledispatch` selects the implementation by the type of `params`. When the replay is compiled,
-`kernels.compiled.rule` lets numba select it from the same registry. The same source therefore runs both ways, with
-exactly the same results.
+`kernels.compiled.rule` lets numba select it from the same registry. Thus the same source runs both ways, with exactly
+the same results.
 
 A pairwise system needs four rules. All except `compare` have a default:
 
@@ -16,8 +16,8 @@ A pairwise system needs four rules. All except `compare` have a default:
 `judge_heat` instead of `compare`, with `rate_heats` as its `rate_event`, or it registers its own `rate_event`. The
 other rules (`credit`, `causes`, `expect`, `expect_side`) are used only for explanations and predictions.
 
-A system whose pools have a state needs two more things. `in_pool` puts the pool's numbers into the parameters before
-each event. Its own `rate_event` updates `Scratch.pool` at the end of the event.
+A system whose pools have a state needs two more rules. `in_pool` adds the pool's numbers to the parameters before each
+event. The system's own `rate_event` updates `Scratch.pool` at the end of the event.
 """
 
 from typing import Any, NamedTuple
@@ -57,7 +57,7 @@ class Comparison(NamedTuple):
 
 
 class Points(NamedTuple):
-    """The evidence in systems that change only rating points."""
+    """The evidence in systems that change only the rating."""
 
     points: float
 
@@ -70,7 +70,7 @@ class Credit(NamedTuple):
 
 
 class NoCauses(NamedTuple):
-    """The causes in systems in which only comparisons change the rating."""
+    """The causes in systems in which comparisons alone change the rating."""
 
 
 @rule
@@ -98,7 +98,7 @@ def compare(params: Any, a: Any, b: Any, mine: Entry, theirs: Entry, heat: Heat)
 
 @rule
 def evidence(params: Any, comparison: Any) -> Any:
-    """Return the evidence that a comparison adds to the player's sum. By default, the evidence is rating points."""
+    """Return the evidence that a comparison adds to the player's sum: by default, rating points."""
     return Points(comparison.weight * (comparison.result - comparison.expected))
 
 
@@ -131,7 +131,7 @@ def expect(params: Any, a: Any, b: Any) -> float:
 
 @rule
 def expect_side(params: Any, entering: Any, sides: Any, a: int, b: int) -> float:
-    """Return the expected score of side `a` against side `b` of `sides` before a heat of two.
+    """Return the expected score of side `a` of `sides` against side `b`, before a heat of two.
 
     The default is the mean of `expect` over all pairs of opponents, which is consistent with summing over pairs.
     `entering` is an example of an entering state.
@@ -146,12 +146,12 @@ def expect_side(params: Any, entering: Any, sides: Any, a: int, b: int) -> float
 
 @rule
 def compare_sides(params: Any, entering: Any, sides: Any, a: int, b: int) -> Any:
-    """Return the entering states with which sides `a` and `b` are compared, in systems that rate a side as one unit."""
+    """Return the entering states for comparing sides `a` and `b`, in systems that rate a side as one unit."""
 
 
 @rule
 def counts(params: Any, entry: Entry, heat: Heat) -> bool:
-    """Return True if an entry counts. Entries that do not count are left out of the event."""
+    """Return True if an entry counts. Other entries are left out of the event."""
     return True
 
 
@@ -161,7 +161,7 @@ def params_in_pool(params: Any, columns: Columns, update: int, pool: Any) -> Any
     return alike(in_pool(params, pool, occasion_at(columns, update)), params)
 
 
-NEUTRAL_TIME_S, WHOLE_GAME_S = 120.0, 600.0  # for a typical heat that is played to its end
+NEUTRAL_TIME_S, WHOLE_GAME_S = 120.0, 600.0  # for a typical heat without quits
 
 
 @rule
@@ -289,7 +289,7 @@ def rate_two(params: Any, a: Any, b: Any, mine: Entry, theirs: Entry, heat: Heat
     The result is exactly the same as that of `rate_event`.
 
     The default computes them from the evidence of the pair. A system with its own `rate_event` may also have its own
-    `rate_two`, which is then used for long runs of duels in a plain table without playing times.
+    `rate_two`. It is then used for long runs of duels in a plain table without playing times.
     """
     x, y = enter(params, a, PRESENT), enter(params, b, PRESENT)
     for_x, for_y = compare(params, x, y, mine, theirs, heat)
@@ -299,7 +299,7 @@ def rate_two(params: Any, a: Any, b: Any, mine: Entry, theirs: Entry, heat: Heat
 
 @kernel
 def rate_duel(params: Any, prototypes: Any, columns: Any, update: int, states: Any, after: Any, at: int) -> None:
-    """Rate two entrants of a plain table exactly as the default of `rate_event` does, but without scratch memory."""
+    """Rate two entrants of a plain table exactly as the default `rate_event` does, but without scratch memory."""
     newcomer, _, _ = prototypes
     i = columns.entrants[update]
     a, b = read(states, columns.player[i], newcomer), read(states, columns.player[i + 1], newcomer)
@@ -316,10 +316,10 @@ def overrides(rule: Any, system: Any) -> bool:
 
 
 def is_from_author(rule: Any, kind: type[Any], *others: Any) -> bool:
-    """Return True if a rule that only improves speed is meant for exactly these parameters.
+    """Return True if a faster version of a rule was written for exactly these parameters.
 
-    The rule must come from the author of the other rules, or from Podium. A system that is derived from one with such a
-    rule, or that replaces another rule, may rate differently.
+    The rule must come from the author of the other rules, or from Podium. A system may rate differently if it is
+    derived from one with such a rule, or replaces another rule.
     """
     if kind not in rule.registry:
         return False
@@ -334,25 +334,25 @@ def is_by_pairs(system: Any) -> bool:
 
 # Rules for two single players, in models that do not sum over pairs: `rate_two` in three steps
 #
-#     face_off(params, a, b, place, other_place)     -> Difference   both enter; the difference that the result is about
+#     face_off(params, a, b, place, other_place)     -> Difference   both enter; the difference that the result judges
 #     judge_result(params, difference)              -> Verdict      v and w of the papers
 #     update_two(params, a, b, difference, verdict) -> (State of a, State of b)
 #
-# `Difference` and `Verdict` are NamedTuples of floats, which the system names as its `duel_types`. The first and the
-# last step have no branches and do not call the C library, so that a processor handles several duels at once.
-# `judge_result` may have both. The steps omit operations that cannot change a bit without teams, parts of a game and
-# weights: the root of a square, a number divided by itself, a second sweep equal to the first.
+# `Difference` and `Verdict` are NamedTuples of floats, which the system lists in `duel_types`. The first and the last
+# step have no branches and do not call the C library, so that a processor handles several duels at once. `judge_result`
+# may have both. The steps omit operations that cannot change a bit without teams, parts of a game and weights: the root
+# of a square, a number divided by itself, a second sweep equal to the first.
 
 
 @rule
 def face_off(params: Any, a: Any, b: Any, place: float, other_place: float) -> Any:
-    """Return the difference on which the result depends. Lower places are better, and equal places mean a tie."""
+    """Return the difference that decides the result. Lower places are better, and equal places mean a tie."""
     raise NotImplementedError(f"{type(params).__module__} registers no face_off")
 
 
 @rule
 def judge_result(params: Any, difference: Any) -> Any:
-    """Return the verdict that the result gives on the difference: v and w in the papers."""
+    """Return the result's verdict on the difference: v and w in the papers."""
     raise NotImplementedError(f"{type(params).__module__} registers no judge_result")
 
 
@@ -372,7 +372,7 @@ def rate_in_steps(params: Any, a: Any, b: Any, mine: Entry, theirs: Entry, heat:
 def judge_two_heats(
     params: Any, prototypes: Any, columns: Any, heat: int, start: int, middle: int, stop: int, scratch: Any, other: Any
 ) -> None:
-    """Judge a heat in `scratch` and the next heat in `other`, exactly as `judge_heat` would. No player may be in both.
+    """Judge two heats exactly as `judge_heat` would, one in `scratch` and one in `other`. No player may be in both.
 
     Each heat is a complete event. The first heat has the entries and entrants from `start` to `middle`. The second has
     those from `middle` to `stop`, and may be empty.

@@ -1,4 +1,4 @@
-"""The base class of rating systems, with frozen and documented parameters and with facts for the engine."""
+"""The base class of rating systems: frozen, documented parameters, and properties that the engine reads."""
 
 import functools
 import math
@@ -24,8 +24,8 @@ from podium.support.words import suggestion
 
 STEP = 1e-4  # difference in points between the two states used to measure a slope
 ELO_SCALE = 400.0 / LN_10  # points per unit of log-odds
-ROUNDING = 0.05  # in decimals: a scale this close below a power of ten times Elo's counts as that power
-LARGEST = 1e9  # default bound of a parameter: ratings of this size lose their tenths of a point
+ROUNDING = 0.05  # in decimals: a scale this close below Elo's times a power of ten counts as that power
+LARGEST = 1e9  # default bound of a parameter: larger ratings would lose their tenths of a point
 BOOLEAN_WORDS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 
 
@@ -41,8 +41,8 @@ def parameter(
 ) -> Any:
     """Declare a parameter of a system: its default, meaning and unit, and its (inclusive) range or allowed words.
 
-    `search` is the range for tuning. By default, it reaches from an eighth of the default value to eight times that
-    value. A parameter with an empty range is not tuned.
+    `search` is the range for tuning: by default, from an eighth of the default value to eight times that value. A
+    parameter with an empty range is not tuned.
     """
     metadata = {"help": help, "unit": unit, "low": low, "high": high, "choices": choices, "search": search}
     return field(default=default, metadata=metadata)
@@ -53,12 +53,12 @@ def conservatism() -> Any:
     return parameter(0.0, "number of deviations subtracted for ranking; does not change ratings", low=0.0, high=10.0)
 
 
-@functools.lru_cache(256)  # needed to display every number
+@functools.lru_cache(256)  # needed whenever a number is displayed
 def measure_scale(system: "System") -> float:
-    """Return how many points mean odds of e to 1 between newcomers, from the slope of `expect` at equal ratings.
+    """Return the points that mean odds of e to 1 between newcomers, from the slope of `expect` at equal ratings.
 
-    The newcomers are those of a new pool, whatever the pool has learnt since then, so the scale is the same for all of
-    its events. If the slope is zero, Elo's scale is used.
+    The newcomers are always those of a new pool, so the scale does not depend on what a pool has learnt. If the slope
+    is zero, Elo's scale is used.
     """
     new_pool = replace(system)  # the cache treats equal systems as one, whatever their pools have learnt
     params, newcomer = new_pool.params(), new_pool.newcomer()
@@ -70,10 +70,10 @@ def measure_scale(system: "System") -> float:
 
 @dataclass(frozen=True, slots=True)
 class System(PoolReader):
-    """A rating system: parameters, which are checked when it is created, and facts about its rules.
+    """A rating system: its parameters, which are checked when it is created, and the properties of its rules.
 
-    A subclass names its `state_type`, `entering_type` and `evidence_type` (NamedTuples of floats), returns a newcomer's
-    state, and converts its parameters to the NamedTuple for which its rules are registered.
+    A subclass defines `state_type`, `entering_type` and `evidence_type` (NamedTuples of floats). Its `newcomer` returns
+    a newcomer's state. Its `params` converts the parameters to the NamedTuple for which its rules are registered.
     """
 
     name: ClassVar[str] = ""
@@ -86,14 +86,14 @@ class System(PoolReader):
     entering_type: ClassVar[type[Any]]
     evidence_type: ClassVar[type[Any]] = Points
 
-    # Types that are passed between the steps of a duel. An empty tuple is for pair rules that read only places and have
+    # Types that are passed between the steps of a duel, or an empty tuple for pair rules that read only places and have
     # no branches. In both cases, a processor handles several duels at once. If None, duels are rated one by one.
     duel_types: ClassVar[tuple[type[Any], ...] | None] = None
 
-    needs: ClassVar[tuple[str, ...]] = ()  # columns in which every finisher needs a value
-    teams: ClassVar[bool] = True  # team mates are not compared, and share the team's result
+    needs: ClassVar[tuple[str, ...]] = ()  # columns in which each finisher needs a value
+    teams: ClassVar[bool] = True  # team mates share the team's result, and are not compared
     refuses_teams: ClassVar[bool] = False  # a heat between teams is an error
-    rates_absent: ClassVar[bool] = False  # players who did not start are rated, and every two who started are compared
+    rates_absent: ClassVar[bool] = False  # players who did not start are rated, and all pairs who started are compared
     needs_finisher: ClassVar[bool] = False  # an event in which everyone quits is not rated
     unfinished: ClassVar[str] = (  # effect of a quit or dnf
         "It loses to everyone who finished the heat; two who did not finish are not compared."
@@ -108,32 +108,32 @@ class System(PoolReader):
     )
     conserves: ClassVar[bool] = False  # the points exchanged sum to zero
     weight_repeats: ClassVar[bool] = True  # a heat with weight two counts like the same heat held twice
-    equals_drift: ClassVar[bool] = False  # by design, equals who only play each other can all gain or lose
-    better_in_fields: ClassVar[str] = ""  # the system to use for fields of more than two, in which this one overshoots
+    equals_drift: ClassVar[bool] = False  # by design, equal players who only play each other can all gain or lose
+    better_in_fields: ClassVar[str] = ""  # the system to use for fields of three or more, in which this one overshoots
     game: ClassVar[str] = ""  # game for which the system was made
-    ties_in_file_order: ClassVar[bool] = False  # tied players are linked to their neighbours in file order
+    ties_in_file_order: ClassVar[bool] = False  # tied players are compared with their neighbours in file order
     whole_numbers: ClassVar[tuple[str, ...]] = ("events",)
     min_events: ClassVar[int] = 0  # events before a player is on the leaderboard
     established_deviation: ClassVar[float | None] = None  # a rating with a larger deviation is provisional
     level: ClassVar[str] = "rating"  # field that a new season moves towards a newcomer's value
     limits: ClassVar[tuple[str, ...]] = ()  # deviations from the source's formulas, one sentence each
-    instead: ClassVar[str] = ""  # advice for results that drive players to a limit: "rate ... with ..."
+    instead: ClassVar[str] = ""  # advice if results drive players to a limit: "rate ... with ..."
     with_level: ClassVar[tuple[str, ...]] = ("rating",)  # fields that shift with the rating, by the same points
     together: ClassVar[tuple[str, ...]] = ()  # fields that are meaningless without each other
-    signed: ClassVar[tuple[str, ...]] = ()  # fields that may be negative, in addition to `with_level`
+    signed: ClassVar[tuple[str, ...]] = ()  # fields that may be negative, besides `with_level`
     most: ClassVar[Mapping[str, float]] = MappingProxyType({})  # upper bounds of the fields of a state
 
     @property
     def overall_set(self) -> bool:
-        """True if the overall result of an event with several heats is also compared."""
+        """True if an event with several heats is also compared by its overall result."""
         return False
 
     @property
     def idle_unit(self) -> str | None:
-        """The unit of `Entrant.idle`, or None if it is not used, for example without `idle_growth`.
+        """The unit of `Entrant.idle`, or None if idle time is not used, for example without `idle_growth`.
 
-        Whole days ("day"), missed rating periods ("period"), seasons that began ("season"), or days with a fraction
-        ("time") in systems that update ratings after each event.
+        The units are whole days ("day"), missed rating periods ("period"), seasons that have begun ("season"), and days
+        with a fraction ("time"), in systems that update ratings after each event.
         """
         return self.idles_by if getattr(self, "idle_growth", None) else None
 
@@ -149,7 +149,7 @@ class System(PoolReader):
 
     @property
     def is_ours(self) -> bool:
-        """True if the system comes with Podium, even if other packages have registered rules for it."""
+        """True if the system comes with Podium, even if other packages registered rules for it."""
         return type(self).__module__.startswith("podium.systems.")
 
     @property
@@ -191,7 +191,7 @@ class System(PoolReader):
         return self.newcomer(), zeros(self.entering_type), zeros(self.evidence_type)
 
     def arguments(self) -> tuple[Any, tuple[Any, Any, Any]]:
-        """Return the first arguments of every kernel: the rules' parameters, and the prototypes."""
+        """Return the first arguments of every kernel: the rules' parameters and the prototypes."""
         params = self.params()
         version = version_of(type(params))
         prototypes = self.prototypes()
@@ -201,14 +201,14 @@ class System(PoolReader):
         return (params if version is type(params) else version(*params)), prototypes
 
     def large_heat_workspace(self, size: int) -> Any:
-        """Return working memory (a NamedTuple of arrays) for the rule for large heats of up to `size` entrants."""
+        """Return working memory for the rule for large heats: a NamedTuple of arrays, for up to `size` entrants."""
         return logistic_workspace(size)
 
     def performances(self, entering_states: Sequence[Any]) -> Performances:
         """Return the distribution of performances in a field, given the entering states. Lower performances are better.
 
-        By default, it is derived from pairs: each player's log-odds against a newcomer are the player's strength in a
-        Plackett-Luce model. A system with its own model overrides this.
+        By default, it is a Plackett-Luce model, in which a player's strength is the log-odds against a newcomer. A
+        system with its own model overrides this.
         """
         params, newcomer = self.params(), enter(self.params(), self.newcomer(), PRESENT)
         lead = np.array(
@@ -217,20 +217,20 @@ class System(PoolReader):
         return GumbelPerformances(-lead, np.ones(lead.size))
 
     def as_one(self, sides: Any, number: int) -> Any:  # noqa: ARG002  (a system's own reads them)
-        """Return a side's entering state as if it were one player, or None if a side is not the sum of its members."""
+        """Return the entering state of a side as one player, or None if the system cannot treat sides as players."""
         return None
 
     @property
     def points_per_logit(self) -> float:
-        """The scale of the system: the number of points that means odds of e to 1 between newcomers.
+        """The system's scale: the number of points that mean odds of e to 1 between newcomers.
 
-        If the odds are always even, this is Elo's scale.
+        If the odds are always even, it is Elo's scale.
         """
         return measure_scale(self)
 
     @property
     def digits(self) -> int:
-        """The number of decimal places in displayed points: at least one, and enough to be as fine as Elo's first."""
+        """The number of decimal places in displayed points: at least one, and as precise as one decimal in Elo."""
         return max(1, math.ceil(1.0 - ROUNDING - math.log10(self.points_per_logit / ELO_SCALE)))
 
     def season_begins(self, states: npt.NDArray[np.float64], keep: float) -> npt.NDArray[np.float64]:
@@ -238,7 +238,7 @@ class System(PoolReader):
 
         Args:
             states: A float64 array of shape (players, fields), which is not changed.
-            keep: The share to keep, from 0 (all start equal) to 1 (nothing changes).
+            keep: The share of the lead to keep, from 0 (all start equal) to 1 (nothing changes).
         """
         level = self.column(self.level)
         moved = states.copy()
@@ -248,14 +248,14 @@ class System(PoolReader):
         return moved
 
     def widen(self, states: npt.NDArray[np.float64], before: npt.NDArray[np.float64], keep: float) -> None:
-        """Make each rating less certain by the points that a season took from it, up to a newcomer's deviation.
+        """Make each rating less certain by as many points as the new season moved it, up to a newcomer's deviation.
 
         In a system without deviations, events before the season no longer count towards `min_events`.
 
         Args:
-            states: The states after `season_begins`, which are changed.
-            before: The states before it.
-            keep: The share of each lead that was kept.
+            states: The states after `season_begins`. They are changed in place.
+            before: The states before `season_begins`.
+            keep: The share of each lead that `season_begins` kept.
         """
         level = self.column(self.level)
         taken = (1.0 - keep) * (before[:, level] - self.newcomer()[level])
@@ -279,7 +279,7 @@ class System(PoolReader):
 
     @property
     def ranking(self) -> str:
-        """A sentence about how ranks are determined. Empty if they depend only on the rating."""
+        """A sentence that explains the ranks, or an empty string if they depend only on the rating."""
         less = self.score(0.0, -1.0)
         return f"ranks follow the rating minus {less:g} times the deviation" if less else ""
 
@@ -289,21 +289,24 @@ class System(PoolReader):
         return self.score(columns["rating"], columns.get("deviation"))  # type: ignore[no-any-return]
 
     def at_limit(self, states: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
-        """Return a mask of the players whose ratings are at a limit and therefore mean little.
+        """Return a mask of the players whose ratings have reached a limit and therefore mean little.
 
         `states` has shape (players, fields).
         """
         return np.zeros(states.shape[0], np.bool_)
 
     def limit_notice(self, states: npt.NDArray[np.float64]) -> str | None:
-        """Return a sentence with the number of players at a limit and an alternative, or None if there are none."""
+        """Return a sentence with the number of players at a limit and an alternative.
+
+        Return None if no player is at a limit.
+        """
         count = int(self.at_limit(states).sum())
         if not count:
             return None
         return f"{self.name}: {count:,} of {len(states):,} players are beyond what the system can rate; {self.instead}"
 
     def shown(self, states: npt.NDArray[np.float64]) -> dict[str, npt.NDArray[Any]]:
-        """Return the fields of states as columns for display, `rating` first. `states` has shape (rows, fields)."""
+        """Return the fields of states as columns to display, with `rating` first. `states` has shape (rows, fields)."""
         columns: dict[str, npt.NDArray[Any]] = {}
         for k, name in enumerate(self.state_type._fields):
             values = states[:, k]
@@ -311,17 +314,17 @@ class System(PoolReader):
         return columns
 
     def unpacked(self, columns: dict[str, npt.NDArray[np.uint64]]) -> dict[str, npt.NDArray[np.float64]]:
-        """Return the fields of the state that are packed into columns of `shown` that are not fields themselves."""
+        """Return the fields that `shown` packs into other columns, given those columns."""
         return {name: values.astype(np.float64) for name, values in columns.items() if name in self.state_type._fields}
 
     def filled_states(self, known: Mapping[str, npt.NDArray[np.float64]]) -> npt.NDArray[np.float64]:
-        """Return complete states, given some of their fields.
+        """Complete states of which only some fields are known.
 
-        The others get a newcomer's values, shifted with the rating.
+        The other fields get a newcomer's values, shifted with the rating.
 
         Args:
-            known: Fields by name. Each is a float64 array with one element per player, which is NaN if unknown.
-                `rating` must be included, without NaN.
+            known: Fields by name: float64 arrays of shape (players,), with NaN for unknown values. `rating` is
+                required, and must not contain NaN.
 
         Returns:
             A float64 array of shape (players, fields).
@@ -340,7 +343,7 @@ class System(PoolReader):
 
     @classmethod
     def from_text(cls, settings: dict[str, Any]) -> Self:
-        """Return a system with the given settings, each of which is a value or a string.
+        """Create a system from settings, which may be values or strings.
 
         `none` switches off an optional setting.
 
@@ -355,12 +358,12 @@ class System(PoolReader):
 
 
 def as_setting(value: Any) -> str:
-    """Return a parameter's value in the form in which a user writes it."""
+    """Return a parameter's value as a user would write it."""
     return "none" if value is None else str(value).lower() if isinstance(value, bool) else str(value).removesuffix(".0")
 
 
 def log_odds(chance: float, other: float) -> float:
-    """Return ln(chance / other). The two sum to 1, and only the smaller is used, because it is more precise."""
+    """Return ln(chance / other). The two sum to 1. Only the smaller one is used, because it is more precise."""
     smaller = max(min(chance, other), sys.float_info.min)
     lower = math.log(smaller) - math.log1p(-smaller)
     return lower if chance <= other else -lower
@@ -373,7 +376,7 @@ def zeros(kind: type[Any]) -> Any:
 
 @functools.cache
 def hints(cls: Any) -> dict[str, Any]:
-    """Return the types of a system's settings."""
+    """Return the types of a system's settings, by name."""
     return get_type_hints(cls)
 
 
@@ -390,7 +393,10 @@ def kinds(cls: type[System], setting: Field[Any]) -> tuple[type, ...]:
 
 
 def valid_value(cls: type[System], setting: Field[Any], value: Any) -> Any:
-    """Return the value if it fits the setting. Raise ParameterError if its type is wrong or it is out of range."""
+    """Return the value if it is valid for the setting.
+
+    Raise ParameterError if its type is wrong or it is out of range.
+    """
     may_be = kinds(cls, setting)
     if value is None and type(None) in may_be:
         return None

@@ -1,4 +1,4 @@
-"""Compiled code: the compilation of rules, records in tables, and mathematics with the same bits everywhere.
+"""Compiled code: compiling rules, storing records in tables, and mathematics with the same bits on every machine.
 
 Nothing in this package is specific to ratings.
 """

@@ -1,8 +1,8 @@
 """Compile kernels. Only this module sets numba's options and the folder for machine code.
 
-numba's own cache watches only the file of the compiled function. If a rule in another file were edited, numba would
-keep running the old machine code. The name of the cache folder is therefore a digest of the compiler and of every
-source file in the package, because a kernel may use a constant from any of them.
+numba's own cache watches only the file of the compiled function. If you edited a rule in another file, numba would keep
+running the old machine code. The name of the cache folder is therefore a digest of the compiler and of every source
+file in the package, because a kernel may use a constant from any of them.
 """
 
 import functools
@@ -38,12 +38,12 @@ if TYPE_CHECKING:
 
 
 class KernelCompiler(CompilerBase):  # type: ignore[misc]
-    """The compiler for functions called from Python."""
+    """Compiles functions that are called from Python."""
 
     def compile_extra(self, function: Any) -> Any:
         """Compile with garbage collection paused.
 
-        Compiling creates few cycles, but a collection would walk all of numba.
+        Compiling creates few cycles, but each collection would visit all of numba's objects.
         """
         with paused_collection():
             return super().compile_extra(function)
@@ -55,7 +55,7 @@ class KernelCompiler(CompilerBase):  # type: ignore[misc]
 class KernelCache(FunctionCache):  # type: ignore[misc]
     """A cache of machine code on disk that is loaded without numba's registries.
 
-    The registries hold everything that numba can type and lower. Loading them takes longer than loading all kernels of
+    The registries list everything that numba can type and lower. Loading them takes longer than loading all kernels of
     a replay. Each set of types has its own index, because numba's index for a function names the types of every system
     ever compiled, and reading it would import them all.
     """
@@ -70,7 +70,7 @@ class KernelCache(FunctionCache):  # type: ignore[misc]
             except OSError:
                 raise
             except Exception:  # noqa: BLE001  (a damaged pickle can raise nearly anything)
-                files.flush()  # writes an empty index, without which nothing could be stored again
+                files.flush()  # writes an empty index, because nothing could be stored without one
         return None  # the folder cannot be read
 
     def save_overload(self, sig: Any, data: Any) -> None:
@@ -81,7 +81,7 @@ class KernelCache(FunctionCache):  # type: ignore[misc]
                 self._files_of(sig).save(self._index_key(sig, data.codegen), self._impl.reduce(data))
 
     def _files_of(self, sig: Any) -> IndexDataCacheFile:
-        """Return the files with the index and code for these types. Types with the same digest share only the index."""
+        """Return the files with the index and code for these types. Types with equal digests share only the index."""
         digest = hashlib.blake2b(str(sig).encode(), digest_size=8).hexdigest()
         return IndexDataCacheFile(
             self._cache_path, f"{self._impl.filename_base}-{digest}", self._impl.locator.get_source_stamp()
@@ -89,7 +89,7 @@ class KernelCache(FunctionCache):  # type: ignore[misc]
 
 
 class HelperLibrary(JITCodeLibrary):  # type: ignore[misc]
-    """Code that is linked into its callers. It is not optimised or compiled to machine code on its own."""
+    """Code that is linked into its callers, without being optimised or compiled to machine code by itself."""
 
     def _optimize_final_module(self) -> None:
         pass
@@ -101,12 +101,12 @@ class HelperLibrary(JITCodeLibrary):  # type: ignore[misc]
 
 @register_pass(mutates_CFG=True, analysis_only=False)
 class HelperLowering(NativeLowering):  # type: ignore[misc]
-    """numba's lowering to LLVM code, with a `HelperLibrary` as its target."""
+    """Numba's lowering to LLVM code, with a `HelperLibrary` as its target."""
 
     _name = "helper_lowering"
 
     def run_pass(self, state: Any) -> bool:
-        """Lower a helper, and register a function without code under the name under which its callers look it up."""
+        """Lower a helper. Under the name that its callers look up, register a function without code."""
         state.library = HelperLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
         state.flags.no_compile = True
         super().run_pass(state)
@@ -120,7 +120,7 @@ class HelperLowering(NativeLowering):  # type: ignore[misc]
 
 
 class HelperCompiler(CompilerBase):  # type: ignore[misc]
-    """The compiler for functions that only kernels and helpers call."""
+    """Compiles functions that only kernels and helpers call."""
 
     def define_pipelines(self) -> list[Any]:
         """Return numba's passes, with the lowering pass replaced by the one for helpers."""
@@ -131,9 +131,9 @@ class HelperCompiler(CompilerBase):  # type: ignore[misc]
 
 
 def in_kernels(kinds: Callable[..., Any], *functions: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Register code that replaces Python functions in kernels, like numba's `intrinsic`.
+    """Register code that replaces a Python function in kernels, like numba's `intrinsic`.
 
-    An `overload` that calls an intrinsic would mean compiling one more function for each set of types.
+    With an `overload` that calls an intrinsic, numba would compile one more function for each set of types.
 
     Args:
         kinds: Function that takes numba's context and the types of the arguments, and returns the signature, or None if
@@ -156,7 +156,7 @@ def in_kernels(kinds: Callable[..., Any], *functions: Any) -> Callable[[Callable
 
 
 HOME = Path(__file__).parents[1]  # the package
-# Packages that no kernel imports.
+# Packages that kernels never import.
 WITHOUT_KERNELS = (
     "cli",
     "reporting",
@@ -170,12 +170,12 @@ WITHOUT_KERNELS = (
     "large",
     "importers",
 )
-# Suffix for machine code that checks every index (NUMBA_BOUNDSCHECK=1), which numba would not keep separate.
+# Suffix for machine code that checks every index (NUMBA_BOUNDSCHECK=1). Numba would not store it separately.
 BOUNDS_CHECKED_SUFFIX = "-checked"
 CACHE_VARIABLE = "PODIUM_CACHE_DIR"
 # Without numba's runtime, kernels cannot allocate memory and do not count references to their arrays. Counting
-# references for every pair made a replay a hundred times slower. Nothing calls a kernel from C or a helper from Python,
-# so these wrappers are left out, which saves a tenth of the compile time.
+# references for every pair made a replay a hundred times slower. Nothing calls a kernel from C or a helper from Python.
+# Leaving out these wrappers saves a tenth of the compile time.
 OPTIONS: dict[str, Any] = {"_nrt": False, "forceinline": True, "no_cfunc_wrapper": True}
 IN_KERNELS = OPTIONS | {"no_cpython_wrapper": True, "pipeline_class": HelperCompiler}  # for functions that kernels call
 _Function = TypeVar("_Function", bound=Callable[..., Any])
@@ -196,7 +196,7 @@ def rule(default: Callable[..., _Value]) -> "_SingleDispatchCallable[_Value]":
     chosen = functools.singledispatch(default)
     RULES[chosen] = default
 
-    @overload(chosen, jit_options=IN_KERNELS, strict=False)  # not strict, like `register_jitable`
+    @overload(chosen, jit_options=IN_KERNELS, strict=False)  # lenient, like `register_jitable`
     def choose(first: Any, *_others: Any) -> Callable[..., Any] | None:
         is_record = isinstance(first, types.NamedTuple | types.NamedUniTuple)
         return chosen.dispatch(first.instance_class) if is_record else None
@@ -209,9 +209,9 @@ SHIPPED: set[type[Any]] = set()  # versions with only Podium's own rules
 
 
 def version_of(kind: type[Any]) -> type[Any]:
-    """Return the type of parameters for which kernels are compiled: a new type for each set of rules of `kind`.
+    """Return the parameter type for which kernels are compiled: a new type for each set of rules registered for `kind`.
 
-    numba compiles once per type, and would keep using the old rules.
+    Numba compiles once per type, and would otherwise keep using the old rules.
     """
     functions = tuple([own for rule, default in RULES.items() if (own := rule.dispatch(kind)) is not default])
     versions = _versions.setdefault(kind, {})
@@ -229,7 +229,7 @@ def version_of(kind: type[Any]) -> type[Any]:
 def qualify(kind: type[Any]) -> None:
     """Add the module's name to the name of a type.
 
-    numba names machine code after its argument types, and treats types with the same name as one. Two systems loaded
+    Numba names machine code after its argument types, and treats types with the same name as equal. Two systems loaded
     from the cache would run each other's code if both called their parameters `Params`. A third-party `State` would be
     written into the cache of Podium's own types, and other processes could then not read it.
     """
@@ -240,7 +240,7 @@ def qualify(kind: type[Any]) -> None:
 def digest(folder: Path = HOME) -> str:
     """Return 16 hex digits that change whenever the compiler or any source file of a kernel changes.
 
-    Packages import only packages below them, so packages above all kernels are left out. numba's own cache
+    Packages import only packages below them, so packages above all kernels are excluded. numba's own cache
     distinguishes processors and the versions of numba and Python.
     """
     versions = platform.python_version(), numba.__version__, llvmlite.__version__, np.__version__
@@ -297,13 +297,13 @@ def load_without_blas() -> None:
 
 
 class FirstCompilation(event.Listener):  # type: ignore[misc]
-    """Call a function when the process compiles something for the first time."""
+    """Calls a function when the process compiles something for the first time."""
 
     def __init__(self, announce: Callable[[bool], None]) -> None:
         self.announce: Callable[[bool], None] | None = announce
 
     def on_start(self, event: Any) -> None:
-        """Handle the start of a compilation. It means that the machine code was not on disk."""
+        """Handle the start of a compilation, which shows that the machine code was not on disk."""
         announce, self.announce = self.announce, None
         if announce is not None:
             announce(event.data["dispatcher"].stats.cache_path is not None)
@@ -333,7 +333,7 @@ def compile_twice(function: Callable[..., Any]) -> tuple[Callable[..., Any], Cal
 def compile_kernel(function: Callable[..., Any], *, cached: bool = True) -> Callable[..., Any]:
     """Compile a module-level function on its first call, without the GIL and without `fastmath`.
 
-    Division follows IEEE 754 (`error_model="numpy"`). Rules never divide by zero, and a check for it would prevent
+    Division follows IEEE 754 (`error_model="numpy"`). Rules never divide by zero, and a check for zero would prevent
     vectorisation.
     """
     before = numba.config.CACHE_DIR  # other libraries keep their own cache folder

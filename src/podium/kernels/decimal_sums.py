@@ -1,7 +1,7 @@
 """Sums of decimal numbers that do not depend on the order of the terms or on binary rounding.
 
-In binary, 0.1 + 0.2 + 0.3 differs from 0.3 + 0.2 + 0.1, and 0.1 + 0.1 + 0.1 from 0.3. Without this module, results that
-are tied on paper would have a winner.
+In binary, 0.1 + 0.2 + 0.3 differs from 0.3 + 0.2 + 0.1, and 0.1 + 0.1 + 0.1 differs from 0.3. Without this module,
+results that are tied on paper would have a winner.
 """
 
 import math
@@ -19,7 +19,7 @@ FIFTEEN_DIGITS = 1e14  # the smallest number with 15 digits before the point
 
 @kernel
 def nearest_decimal(number: float) -> float:
-    """Return the number rounded to 15 significant digits, which preserves decimals of that length and all integers."""
+    """Return the number rounded to 15 significant digits. Decimals of that length and all integers stay unchanged."""
     size = abs(number)
     if size < LEAST_ROUNDED or size >= MAX_ROUNDED or number == math.floor(number):
         return number
@@ -31,7 +31,7 @@ def nearest_decimal(number: float) -> float:
 
 @kernel
 def decimal_sum(values: Any, count: int) -> float:
-    """Return the sum of the first `count` values, rounded to the decimal number that it represents.
+    """Return the sum of the first `count` values, rounded to the nearest decimal number with 15 digits.
 
     The values are sorted in place.
 

@@ -1,4 +1,4 @@
-"""e^x and functions based on it, with the same bits in Python, in kernels, in lanes and on every machine.
+"""Compute e^x and related functions with the same bits in Python, in kernels, in lanes and on every machine.
 
 The C library's functions differ between machines, cannot be inlined, and handle one number at a time.
 """
@@ -21,7 +21,7 @@ FRACTION_BITS = 52  # fraction bits of a double, below the biased exponent
 STEPS, STEP_BITS = 128, 7  # steps per power of two
 PER_STEP = 184.6649652337873  # STEPS / ln 2
 STEP_HIGH, STEP_LOW = 0.0054152123475432745, 5.812982117197185e-13  # ln 2 / STEPS; k * high is exact
-ROUND = 6755399441055744.0  # 1.5 * 2^52: adding it rounds to an integer, which is then in the low bits
+ROUND = 6755399441055744.0  # 1.5 * 2^52: adding it rounds to an integer, and puts that into the low bits
 BIAS = 1023 << STEP_BITS
 FLAT = 22.0  # above this, tanh is 1 in all digits
 
@@ -48,7 +48,7 @@ def as_bits(x: float) -> int:
 
 
 def from_bits(bits: int) -> float:
-    """Return the number with these bits. Only the lowest 64 bits count."""
+    """Return the floating-point number that has these bits. Only the lowest 64 bits count."""
     return float(struct.unpack("<d", struct.pack("<Q", bits & ALL_BITS))[0])
 
 

@@ -26,8 +26,8 @@ ONE = 1 << 200  # fixed-point representation of 1
 def roots_of_unity(size: int) -> Any:
     """Return cos and sin of 2 pi j / size for j below `size`, a power of two, as an array of shape (size, 2).
 
-    If j is a power of two, the values are rounded to nearest. The others are products of these, and may be off in the
-    last digits.
+    If j is a power of two, the values are rounded to nearest. Other values are products of these, and their last digits
+    may be wrong.
     """
     cosine, halves = -ONE, []  # half-angle values for pi, pi / 2, pi / 4, ...
     angle = 2
@@ -47,7 +47,10 @@ def roots_of_unity(size: int) -> Any:
 
 
 def split_four(table: Any, row: int, step: int, roots: Any, at: int) -> None:
-    """Apply the butterfly to four rows that are `step` apart, rotated back by the roots `at`, 2 `at` and 3 `at`."""
+    """Apply the butterfly to four rows that are `step` apart.
+
+    Then rotate the last three back by roots `at`, 2 `at`, 3 `at`.
+    """
     half = SIDE_BY_SIDE
     for lane in range(half):
         (ar, ai), (br, bi), (cr, ci), (dr, di) = (
@@ -112,7 +115,7 @@ def _broadcast(builder: Any, number: Any) -> Any:
 
 
 def _four_rows(context: Any, builder: Any, signature: Any, args: Any) -> tuple[list[Row], list[tuple[Any, Any]]]:
-    """Return the rows of a butterfly, and the roots that rotate the last three."""
+    """Return the rows of a butterfly, and the roots that rotate the last three rows."""
     table = context.make_array(signature.args[0])(context, builder, args[0])
     roots = context.make_array(signature.args[3])(context, builder, args[3])
     integer = ir.IntType(64)
@@ -231,5 +234,5 @@ def join(table: Any, begin: int, length: int, roots: Any) -> None:
 
 
 def size_for(elements: int) -> int:
-    """Return the smallest power of two that is at least `elements`."""
+    """Return the smallest power of two that is not below `elements`."""
     return 1 << max(math.ceil(math.log2(max(elements, 1))), 0)

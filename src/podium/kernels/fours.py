@@ -1,7 +1,6 @@
 """Vectors of four numbers, in Python and in kernels, with the same bits as when computed one by one.
 
-We cannot rely on LLVM to find such vectors: it finds them only in loops over memory that provably does not overlap, and
-its search takes a long time.
+LLVM finds such vectors by itself only in loops over memory that provably does not overlap, and its search is slow.
 """
 
 import operator
@@ -33,7 +32,7 @@ FOUR = 4
 
 
 class Four(tuple[float, float, float, float]):
-    """Four numbers. Operators act on each of them, and a single number is used for all four."""
+    """Four numbers. Operators act on each of them, and combine a single number with all four."""
 
     __slots__ = ()
     __array_ufunc__ = None  # so that NumPy numbers use these operators

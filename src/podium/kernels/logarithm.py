@@ -1,4 +1,4 @@
-"""ln x, x^y, and interpolation at Chebyshev points, with the same bits in Python, in kernels, and on every machine."""
+"""Compute ln x, x^y and interpolation at Chebyshev points, with the same bits everywhere, in Python and in kernels."""
 
 import math
 from fractions import Fraction
@@ -72,18 +72,21 @@ def cosines(count: int) -> Any:
 
 
 def points(count: int) -> Any:
-    """Return the Chebyshev points, which are the zeros of the polynomial of degree `count`, from 1 down to -1."""
+    """Return the Chebyshev points from 1 down to -1: the zeros of the polynomial of degree `count`."""
     return cosines(count)[1 : 2 * count : 2].copy()
 
 
 def polynomials(count: int) -> Any:
-    """Return the Chebyshev polynomials of degrees below `count` at the points: an array of shape (degrees, points)."""
+    """Return the Chebyshev polynomials of degrees below `count`, evaluated at the points.
+
+    The shape is (degrees, points).
+    """
     odd = 2 * np.arange(count) + 1
     return cosines(count)[np.outer(np.arange(count), odd) % (4 * count)]
 
 
 def interpolation_weights(count: int) -> Any:
-    """Return the weights of the points in the barycentric formula, which are alternating sines."""
+    """Return the weights of the points in the barycentric formula: sines with alternating signs."""
     odd = 2 * np.arange(count) + 1
     sines = cosines(count)[(odd - count) % (4 * count)]
     return np.where(np.arange(count) % 2 == 0, sines, -sines)

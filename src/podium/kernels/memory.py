@@ -1,7 +1,7 @@
 """Prefetch rows of a table, gather rows into lanes as vectors, and test whether adjacent numbers all differ.
 
-Reading several numbers at once is slow if they were stored one by one: a processor can forward a single stored number
-to a load before it reaches the cache, but it cannot forward several stores to one load.
+Reading several numbers at once is slow if they were stored one by one: a processor can forward one store to a load
+before it reaches the cache, but it cannot combine several stores for one load.
 """
 
 import functools
@@ -72,11 +72,11 @@ def _(context: Any, builder: Any, signature: Any, args: Any) -> Any:
 
 
 LINE_BYTES = 64  # bytes of a cache line
-WRITE, KEEP, DATA = 1, 3, 1  # for `llvm.prefetch`: the row will be written, is used often and is data
+WRITE, KEEP, DATA = 1, 3, 1  # for `llvm.prefetch`: the row is data that will be written and is used often
 
 
 def prefetch(table: Any, row: int, prototype: Any) -> None:
-    """Prefetch a row that is as long as the prototype. It may span two cache lines. In plain Python, do nothing."""
+    """Prefetch a row that is as long as the prototype and may span two cache lines. In plain Python, do nothing."""
 
 
 @in_kernels(lambda _, table, row, prototype: types.void(table, types.intp, prototype), prefetch)
@@ -149,7 +149,7 @@ def parts_of_pairs(context: Any, builder: Any, kind: Any, pairs: Any, start: Any
 
 
 def none_equal(builder: Any, compared: Iterable[tuple[Any, Any, int]]) -> Any:
-    """Return True if, in every comparison, no element equals the one in the other vector, rotated by some places."""
+    """Return True if no element of a vector equals the element at its place in the other vector, for any rotation."""
     equal = [builder.icmp_signed("==", part, rotate(builder, other, by)) for part, other, by in compared]
     found = builder.bitcast(functools.reduce(builder.or_, equal), ir.IntType(AT_ONCE))
     return builder.icmp_unsigned("==", found, ir.IntType(AT_ONCE)(0))

@@ -1,6 +1,7 @@
-"""Store NamedTuples of floats as rows of a table or as lanes of several tables, in Python and in kernels.
+"""Store NamedTuples of floats as rows of a table or in lanes, in Python and in kernels.
 
-The compiled versions are written out field by field, because a loop over the fields would keep the tuple in memory.
+Compiled code handles field after field without a loop, because a loop would keep the tuple in memory instead of
+registers.
 """
 
 import functools
@@ -14,7 +15,7 @@ from numba.core import cgutils, config
 from podium.kernels.compiled import in_kernels
 
 ROWS_OF_FIELDS = 3  # dimensions of a table with rows of lanes
-LANES = 16  # tables side by side, of shape (rows, fields, LANES), with a number's lanes adjacent
+LANES = 16  # tables side by side, of shape (rows, fields, LANES), with the lanes of a number adjacent
 
 
 def read(table: Any, row: int, prototype: Any) -> Any:
@@ -46,7 +47,7 @@ def alike(values: Any, prototype: Any) -> Any:
 
 
 def after_row(numbers: Any, start: int, values: Any, prototype: Any) -> Any:
-    """Return a NamedTuple of the prototype's type: as many numbers from `start` on as needed, and then the values."""
+    """Return a NamedTuple of the prototype's type, from the numbers at `start` and after, followed by the values."""
     stop = start + len(prototype) - len(values)
     return type(prototype)(*map(float, numbers[start:stop]), *values)
 
@@ -146,7 +147,7 @@ def _cells(context: Any, builder: Any, signature: Any, args: Any, count: int) ->
 
 
 def _column_cells(context: Any, builder: Any, signature: Any, args: Any, count: int) -> list[Any]:
-    """Return pointers to the numbers in a column, which are one table row apart, with the same check."""
+    """Return pointers to the numbers in a column, which are one table row apart, with the same check as in `_cells`."""
     table = context.make_array(signature.args[0])(context, builder, args[0])
     columns = cgutils.unpack_tuple(builder, table.shape, 2)[1]
     if config.BOUNDSCHECK:
@@ -201,7 +202,7 @@ def _(context: Any, builder: Any, signature: Any, args: Any) -> Any:
 
 
 def _folding(function: Any, kind: Any, prepare: Any, finish: Any) -> None:
-    """Compile `function` as a sum, where `prepare` maps each number and `finish` maps the sum."""
+    """Compile `function` as a sum: `prepare` maps each number, and `finish` maps the sum."""
 
     @in_kernels(lambda _, values: kind(values), function)
     def fold(context: Any, builder: Any, signature: Any, args: Any) -> Any:

@@ -19,13 +19,13 @@ from podium.results.derived_heats import OVERALL
 from podium.support.answers import answer, described
 
 DIGITS = 6  # decimals of sums of points
-# values of columns that a table may lack
+# default values for columns that a table may lack
 MISSING = {"title": None, "heat": None, "mode": None, "team": None, "awards": None, "weight": 1.0, "ranked": True}
 
 
 @answer
 class Round:
-    """A round of a championship: an event whose results count."""
+    """A championship round: an event whose results count."""
 
     event_id: str = described("The event.")
     title: str | None = described("Title, or null.")
@@ -42,7 +42,7 @@ class RoundPoints:
 
 @answer
 class RoundLead:
-    """The difference that one round made between two neighbours in the standings."""
+    """The effect of one round on the lead between two neighbours in the standings."""
 
     event_id: str = described("The event.")
     points: float = described("Counted points in this round, minus those of the next player or team.")
@@ -57,7 +57,7 @@ class Lead:
     rounds: tuple[RoundLead, ...] = described("Rounds that made a difference, the largest difference first.")
 
     def sentence(self, name: str) -> str:
-        """Return the lead in words, for the player or team with this name."""
+        """Return the lead of the player or team with this name as a sentence."""
         if not self.points:
             return f"{name} and {self.over} have the same points, so their places decide."
         return f"{name} is {plain(self.points)} {'point' if self.points == 1 else 'points'} ahead of {self.over}."
@@ -101,10 +101,10 @@ class Entrant:
     """A player or a team, with the points from each round."""
 
     name: str
-    team: str | None = None  # the latest one
+    team: str | None = None  # the latest team
     points: dict[str, float] = field(default_factory=dict)  # by event
-    places: list[float] = field(default_factory=list)  # in races of the main kind
-    counted: dict[str, float] = field(default_factory=dict)  # the points of the rounds that count
+    places: list[float] = field(default_factory=list)  # only in races of the main kind
+    counted: dict[str, float] = field(default_factory=dict)  # the points from the rounds that count
 
     def count_best(self, counting: int) -> None:
         best = sorted(self.points, key=self.points.__getitem__, reverse=True)[:counting]
@@ -116,7 +116,10 @@ class Entrant:
 
     @property
     def key(self) -> tuple[float, list[float]]:
-        """The sort key. Of two lists of places, the smaller one has more first places, or else more second places."""
+        """The sort key.
+
+        In a comparison of place lists, the smaller list has more first places, or else more second places.
+        """
         return -self.total, [*sorted(self.places), math.inf]
 
 
@@ -125,8 +128,8 @@ def championship(frame: pl.DataFrame, scheme: Scheme, *, remaining: int | None =
 
     Args:
         frame: checked results of one pool.
-        scheme: the points for places and awards, and the rounds that count.
-        remaining: number of rounds to come. Default: from the scheme's number of rounds, or else unknown.
+        scheme: the points for places and awards, and the number of rounds that count.
+        remaining: number of remaining rounds. Default: calculated from the scheme's number of rounds, or else unknown.
     """
     order = [name for name in ("started_at", SEQUENCE) if name in frame.columns]
     missing = [pl.lit(value, TYPES[name]).alias(name) for name, value in MISSING.items() if name not in frame.columns]
@@ -174,10 +177,10 @@ def scored_entrants(rows: pl.DataFrame, scheme: Scheme) -> tuple[list[Entrant], 
 
 
 def placed_rows(rows: pl.DataFrame) -> pl.DataFrame:
-    """Return the rows of everyone who took part, with the place of each finisher in the heat.
+    """Return the rows of all participants, with the place of each finisher in the heat.
 
-    `tied` is the number of players or teams that share the place. `is_scored` is True in the heats that give points for
-    places: the overall result of an event if there is one, otherwise every heat.
+    `tied` is the number of players or teams that share the place. `is_scored` is True for the heats that give points
+    for places: the event's overall result if there is one, otherwise every heat.
     """
     is_overall = (pl.col("heat") == OVERALL).fill_null(value=False)
     rows = rows.with_row_index("row").filter(pl.col("ranked") & ~pl.col("status").is_in(UNRATED_STATUS))
@@ -199,7 +202,7 @@ def placed_rows(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def place_points(points: Points, place: int, tied: int) -> float:
-    """Return the points for a place. Those who tie share the points of their places."""
+    """Return the points for a place. Tied entrants share the points of their places."""
     return add(points[place - 1 : place - 1 + tied]) / tied
 
 
@@ -213,7 +216,7 @@ def award_points(awards: str | None, place: int | None, scheme: Scheme) -> float
 def ranked_rows(
     entrants: Sequence[Entrant], counting: int, most: float, remaining: int | None
 ) -> tuple[ChampionshipRow, ...]:
-    """Return entrants in order, with their ranks, leads and the points they can still reach.
+    """Return the entrants in order, with their ranks, their leads and the most points that they can still reach.
 
     Args:
         most: the most points that each of them can score in a remaining round.

@@ -37,11 +37,11 @@ SHOWN_ENTRANTS = 3  # number of entrants shown in one line
 class Forecast:
     """The forecast for a field. A team is named after its members: `Ana, Ben`."""
 
-    entrants: pl.DataFrame  # player, rating, events, win, top, mean_rank; the likeliest winner comes first
+    entrants: pl.DataFrame  # player, rating, events, win, top, mean_rank; most likely winner first
     chances: Floats  # (entrants, ranks)
     expected: Floats  # (entrants, entrants): expected scores in a heat of two
     players: tuple[str, ...]  # the players of all sides, in the given order
-    newcomers: tuple[str, ...]  # entrants and equipment without results, which may be misspelt names
+    newcomers: tuple[str, ...]  # entrants and equipment without results, whose names may be misspelt
 
     @functools.cached_property
     def ranks(self) -> pl.DataFrame:
@@ -82,12 +82,12 @@ class Forecast:
 
 
 def names_in(rows: Iterable[str]) -> list[list[str]]:
-    """Return the names in each row `A,B,...`, leaving out empty names. Quotes protect commas, as in a spreadsheet."""
+    """Return the names in each row `A,B,...`, leaving out empty names. Commas within quotes belong to a name."""
     return [[name.strip() for name in row if name.strip()] for row in csv.reader(rows, skipinitialspace=True)]
 
 
 def members_in(rows: Iterable[str]) -> dict[str, "Member"]:
-    """Return the entrants in rows such as `Ana,car=Ferrari,side=white`, by name.
+    """Parse rows such as `Ana,car=Ferrari,side=white`, and return the entrants by name.
 
     Raises:
         ParameterError: a row has no name or repeats a name, or a cell after the name is not `KIND=NAME` or repeats a
@@ -112,7 +112,7 @@ def members_in(rows: Iterable[str]) -> dict[str, "Member"]:
 
 
 class Member(NamedTuple):
-    """An entrant: the player's name and, optionally, equipment and side."""
+    """An entrant: a player's name and, optionally, equipment and a side."""
 
     player: str
     shared: Mapping[str, str] = {}  # the name of the equipment, by kind
@@ -120,7 +120,7 @@ class Member(NamedTuple):
     new: bool = False  # True for a newcomer, even if the name is similar to a known one
 
 
-Named = str | Mapping[str, Any] | Member  # a name, or a dict with `player` and optionally `shared` or `side`
+Named = str | Mapping[str, Any] | Member  # a name, or a dict with `player` and, optionally, `shared` and `side`
 
 
 def member_of(given: Named) -> Member:
@@ -147,13 +147,13 @@ def member_of(given: Named) -> Member:
 def field_of(
     entrants: Iterable[Named], sides: Iterable[Iterable[Named]], admitted: Callable[[list[str]], Iterable[str]]
 ) -> list[list[Member]]:
-    """Return the members of each side: first the individual entrants, then the sides.
+    """Return the members of each side: first the individual entrants, and then the sides.
 
     `admitted` corrects or rejects names.
 
     Raises:
-        ParameterError: the entrants or a side are given as a single string, a side is empty, or two sides are marked as
-            moving first. `member_of` can also raise it.
+        ParameterError: the entrants or a side are a single string, a side is empty, or two sides are marked as moving
+            first. `member_of` can also raise it.
     """
     if isinstance(entrants, str):
         raise ParameterError(f"entrants: {entrants!r} is a string, not a list. Give a list of names.")
@@ -174,26 +174,26 @@ def field_of(
 
 
 def begins(side: Iterable[Member]) -> bool:
-    """Return True if a side is at home or moves first."""
+    """Return True if the member's side is at home or moves first."""
     return any(entrant.side in BEGINNING for entrant in side)
 
 
 def played(states: Mapping[str, Any]) -> set[str]:
-    """Return the names of all players who have played, from all states."""
+    """Return the names of all players who have played an event."""
     return {name for name, state in states.items() if state.events}
 
 
 def refuse_slips(
     field: Iterable[Iterable[Member]], known: Container[str], candidates: Callable[[str], Iterable[str]]
 ) -> None:
-    """Raise a NearNameError for a newcomer whose name is very similar to that of a known player.
+    """Raise a NearNameError for a newcomer whose name is very similar to a known player's.
 
     Entrants marked as new are accepted.
 
     Args:
         field: each side's members.
         known: names of players who are not newcomers.
-        candidates: function that returns the known names with which to compare a name.
+        candidates: function that returns the known names to compare with a name.
 
     Raises:
         NearNameError: a name is very similar to a known one.
@@ -207,7 +207,7 @@ def refuse_slips(
 
 
 def equipment_of(field: Iterable[Iterable[Member]], kinds: Sequence[str]) -> list[str]:
-    """Return the stored names of all rated equipment in a field. Raise ParameterError for any other equipment."""
+    """Return the stored names of a field's equipment. Raise ParameterError if the system does not rate it."""
     given = {(kind, name): None for side in field for entrant in side for kind, name in entrant.shared.items()}
     unknown = [kind for kind, _ in given if kind not in kinds]
     if kinds and unknown:
@@ -216,14 +216,14 @@ def equipment_of(field: Iterable[Iterable[Member]], kinds: Sequence[str]) -> lis
 
 
 def names_to_rate(field: Sequence[Sequence[Member]], kinds: Sequence[str]) -> list[str]:
-    """Return the stored names of all players and their equipment."""
+    """Return the stored names of all players in a field and their equipment."""
     return [entrant.player for side in field for entrant in side] + equipment_of(field, kinds)
 
 
 def line_up(
     system: System, field: Sequence[Sequence[Member]], states: Mapping[str, Any]
 ) -> tuple[list[list[Any]], list[list[Shared]], list[float]]:
-    """Return each side's states and equipment, and the side that moves first, as arguments for `sides_of`.
+    """Return the arguments for `sides_of`: each side's states and equipment, and the side that moves first.
 
     Args:
         system: the rating system.
@@ -260,7 +260,7 @@ def forecast(system: System, field: Sequence[Sequence[Member]], states: Mapping[
     """Return the probabilities for an event between players or sides with these states.
 
     If an entrant's equipment is not given, average equipment (worth 0 points) is assumed. If no side is marked, no side
-    moves first. In a pair, two users of the same equipment share its uncertainty. With three or more entrants, the
+    moves first. In a pair, two users of the same equipment share its uncertainty. With three or more entrants,
     uncertainties are treated as independent.
 
     Args:
@@ -304,9 +304,9 @@ def forecast(system: System, field: Sequence[Sequence[Member]], states: Mapping[
 def performances_of(system: System, sides: Sides, expected: Floats) -> Performances:
     """Return the distribution of each side's performance.
 
-    It is the system's own distribution if each side is one player, or can be treated as one player. Otherwise, the
-    strength of a side in the Plackett-Luce model is its mean log-odds against all other sides. With two sides, these
-    are the log-odds of `expected`.
+    It is the system's own distribution if the system can treat each side as one player. Otherwise, the strength of a
+    side in the Plackett-Luce model is its mean log-odds against all other sides. With two sides, these are the log-odds
+    of `expected`.
     """
     count, entering = len(expected), system.arguments()[1][1]
     alone = (np.diff(sides.start[: count + 1]) == 1) & (sides.home[:count] == 0.0)
@@ -328,10 +328,10 @@ def expected_score(system: System, first: Any, second: Any) -> float:
 
 
 def strengths(system: System, events: Events, replayed: Replayed, top: int, probe: float | None) -> pl.DataFrame:
-    """Return the strength of each event's field, calculated from the ratings before the event.
+    """Return the strength of each event's field, based on the ratings before the event.
 
-    A newcomer is added to the field. The strength is one divided by the probability that the newcomer finishes among
-    the first `top`. It is 1 if there are at most `top` entrants.
+    A newcomer is added to the field. The strength is 1 divided by the probability that the newcomer finishes among the
+    first `top`. It is 1 if there are at most `top` entrants.
 
     Args:
         system: the rating system.
@@ -342,7 +342,7 @@ def strengths(system: System, events: Events, replayed: Replayed, top: int, prob
 
     Returns:
         `event_id, pool, started_at, entrants, mean_rating, strength`, in the order in which the events are rated. Each
-        rating period is a single row, named after its last event.
+        rating period has a single row, named after its last event.
 
     Raises:
         ParameterError: `top` is not a whole number of at least 1, or `probe` is not finite.
@@ -369,7 +369,7 @@ def strengths(system: System, events: Events, replayed: Replayed, top: int, prob
 
 
 def unknown_names(names: Iterable[str], frame: pl.DataFrame, kinds: tuple[str, ...]) -> dict[str, str | None]:
-    """Return the names that have no results in a table, each with the most similar known name, or None."""
+    """Return the names without results in a table, each with the most similar known name or None."""
     known = {*frame["player"].unique().to_list(), *map(called, shared_equipment.names_in(frame, kinds))}
     return {name: nearest_name(name, known) for name in names if name not in known}
 
@@ -382,7 +382,7 @@ def existing_pool(name: str, pools: Sequence[str]) -> str:
 
 
 def only_pool(pools: Sequence[str], name: str | None) -> str | None:
-    """Return the given pool, or the only pool if none is given, or None if there are no pools.
+    """Return the named pool. Without a name, return the only pool, or None if there are no pools.
 
     Raises:
         UnknownError: the pool does not exist.
@@ -396,6 +396,6 @@ def only_pool(pools: Sequence[str], name: str | None) -> str | None:
 
 
 def system_in(system: System, states: Mapping[str, PoolNumbers], pool: str | None) -> System:
-    """Return the system with the state of a pool, or the same system if the pool has no state."""
+    """Return the system bound to a pool's state, or the same system if the pool has no state."""
     state = None if pool is None else states.get(pool)
     return system if state is None else system.within(state)

@@ -1,6 +1,6 @@
-"""Estimate strengths at every event in hindsight, with a smoother that uses the model of the `adaptive` system.
+"""Estimate strengths at every event in hindsight, using a smoother for the model of the `adaptive` system.
 
-A skill follows a random walk, and each event adds the information from the same pairs as in the filter. The `smoothing`
+Each skill follows a random walk, and each event adds information from the same pairs as in the filter. The `smoothing`
 module calculates the strengths. This module prepares its input and returns the result as a frame.
 """
 
@@ -27,7 +27,7 @@ from podium.systems._adaptive_entering import CEILING, DECADE, GROWTH_DAYS, MAX_
 from podium.systems._adaptive_units import FINISHED, PLACE, SIDE, UNIT, heat_at, line_up
 from podium.systems.adaptive import Adaptive
 
-ENTRY_AT = _adaptive_state.THETA + _adaptive_state.ENTRY - 1  # position in the state of a pool
+ENTRY_AT = _adaptive_state.THETA + _adaptive_state.ENTRY - 1  # position in a pool's state
 NUMBERS_AT = [
     _adaptive_state.THETA + parameter - 1
     for parameter in (_adaptive_state.NOISE, _adaptive_state.UNFINISHED, _adaptive_state.REACH)
@@ -39,7 +39,7 @@ class Hindsight:
     """The strengths of all players at every event, in hindsight."""
 
     frame: pl.DataFrame  # player, pool, event_id, at, rating, deviation; in the order of rating
-    sweeps: int  # largest number of sweeps until sites and walks agreed
+    sweeps: int  # number of sweeps before sites and walks agreed, at most
 
     def at(self, moment: datetime) -> pl.DataFrame:
         """Return the strengths of players after the last event before a time, best first."""
@@ -53,7 +53,7 @@ class Hindsight:
 
         Returns:
             The columns of `frame`, with one row per player and pool. `above_next` is the probability that the player's
-            peak was above the next player's, if errors are independent. It is null for the last player of a pool.
+            peak was above the next player's, assuming independent errors. It is null for the last player of a pool.
         """
         peaks = self.frame.sort("rating", descending=True, maintain_order=True).unique(
             ["pool", "player"], keep="first", maintain_order=True
@@ -96,7 +96,7 @@ def hindsight(system: System, events: Events, replayed: Replayed) -> Hindsight:
 
 
 def level(replayed: Replayed, visits: Appearances, way: SmootherState) -> Any:
-    """Return the level, in points, from which the skill of each visit is measured: an array of shape (visits,).
+    """Return the level in points relative to which each visit's skill is measured: an array of shape (visits,).
 
     After the last event, ratings and hindsight are based on the same information, so their means must agree. The mean
     is taken over all appearances of a pool's players, weighted by the certainty of their skills on the last day.
@@ -120,7 +120,7 @@ def _add_levels(after: Any, learnt: Any, way: Any, visits: Any, off: Any) -> Non
 
 
 def visits_and_heats(system: System, events: Events, replayed: Replayed) -> tuple[Appearances, Heats, SmootherState]:
-    """Return all visits as they are before smoothing, the heats, and the state of the smoother."""
+    """Return the visits before smoothing, the heats, and the smoother's state."""
     if not isinstance(system, Adaptive) or why_unavailable(system):
         raise ParameterError(why_unavailable(system))
     columns = events.columns
@@ -147,18 +147,18 @@ def heat_bounds(events: Events) -> npt.NDArray[np.int64]:
 
 
 def pool_of(events: Events, bounds: npt.NDArray[np.int64]) -> npt.NDArray[np.int32]:
-    """Return the pool of each entrant, or heat, given the bounds of each update."""
+    """Return the pool of each entrant or heat, given the bounds of each update."""
     counts = [pool.last - pool.first for pool in events.pools]
     return np.repeat(np.repeat(np.arange(len(counts), dtype=np.int32), counts), np.diff(bounds))
 
 
 def visits_of(system: Adaptive, events: Events, replayed: Replayed, way: SmootherState) -> Appearances:
-    """Return the visits before the first sweep, with the filter's states."""
+    """Return the visits before the first sweep, using the filter's states."""
     visits = Appearances._make(np.zeros(way.order.size) for _ in Appearances._fields)
     _set_out(replayed.after, replayed.pools, way, float(system.growth), system.initial, visits)
     first = way.start[:-1] if way.kind.size == 0 else way.start[:-1][way.kind[way.start[:-1]] == 0.0]
     visits.drift[first] = (replayed.before[way.order[first]] - system.initial) / _adaptive_state.SCALE
-    if replayed.start is None:  # uses what the pool knows about newcomers now, not what it knew then
+    if replayed.start is None:  # uses the pool's present knowledge about newcomers, not its knowledge at that time
         pool, before = way.pool[first], way.event[first] - 1
         is_later = before >= np.array([pool.first for pool in events.pools])[pool]
         maturity = replayed.pool_history[before, _adaptive_state.MATURITY] * is_later

@@ -1,4 +1,4 @@
-"""The ledger: every rating change and the resulting state, a thinned-out history for charts, and trends."""
+"""The ledger: every rating change with the resulting state, a thinned-out history for charts, and trends."""
 
 from typing import Any, Literal
 
@@ -20,7 +20,7 @@ from podium.results.reading import Results
 
 
 def history(system: System, events: Events, replayed: Replayed) -> pl.DataFrame:
-    """Return one row per player and event, in event order and then in file order.
+    """Return one row per player and event, by event and then by file order.
 
     Columns: `event_id, pool, started_at, player, rating_before, delta`, then every field of the state after the event.
     Within a rating period, only a player's last event changes the rating. Earlier rows repeat the state before the
@@ -79,7 +79,7 @@ def changes(system: System, events: Events, replayed: Replayed) -> tuple[npt.NDA
 
 
 def pools_brought(system: System, events: Events, replayed: Replayed) -> PoolNumbers:
-    """Return the pool's state before each update, as an array of shape (updates, fields)."""
+    """Return the state of each update's pool before the update, as an array of shape (updates, fields)."""
     start = new_pools(system, len(events.pools)) if replayed.pool_start is None else replayed.pool_start
     brought = np.roll(replayed.pool_history, 1, axis=0)
     if brought.size:
@@ -88,7 +88,7 @@ def pools_brought(system: System, events: Events, replayed: Replayed) -> PoolNum
 
 
 def system_at(system: System, events: Events, replayed: Replayed, update: int) -> System:
-    """Return the system with the state that its pool had before a rating update.
+    """Return the system bound to its pool's state before a rating update.
 
     Systems whose pools have no state are returned unchanged.
     """
@@ -117,7 +117,7 @@ POINTS_A_COLUMN = 4  # the first, the lowest, the highest and the last point
 
 
 def thinned(times: npt.NDArray[np.int64], ratings: npt.NDArray[np.float64], most: int) -> npt.NDArray[np.int64]:
-    """Return the indices of points for a chart, in order: the first, lowest, highest and last in each pixel column."""
+    """Return the indices of the points to chart, in order: the first, lowest, highest and last of each pixel column."""
     if times.size <= most:
         return np.arange(times.size)
     columns = most // POINTS_A_COLUMN
@@ -133,9 +133,9 @@ def thinned(times: npt.NDArray[np.int64], ratings: npt.NDArray[np.float64], most
 
 Trend = Literal["climbing", "falling", "steady", "provisional"]
 FORM_EVENTS = 10  # number of events that form and trend cover
-FINDING_EVENTS = 5  # first events, which establish a rating and set no records
-SURE_DEVIATIONS = 2.0  # rating ± this covers 19 of 20 cases; a peak minus this is not due to luck
-STEADY_ELO = 25.0  # most points that ten events move a steady player, for ratings without an interval
+FINDING_EVENTS = 5  # first events, which establish a rating and do not count for records
+SURE_DEVIATIONS = 2.0  # in deviations: rating ± this covers 19 of 20 cases; a peak minus this is not due to luck
+STEADY_ELO = 25.0  # most points by which ten events move a steady player, for ratings without an interval
 
 
 def without_days(system: System) -> str:
@@ -153,14 +153,14 @@ def can_be_provisional(system: System) -> bool:
 
 
 def are_established(system: System, states: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
-    """Return a mask of the established ratings, according to the system's rule, or else from the fifth event on."""
+    """Return a mask of the established ratings, by the system's own rule, or else from the fifth event on."""
     if can_be_provisional(system):
         return ~system.is_provisional(states)
     return states[:, system.column("events")] >= FINDING_EVENTS
 
 
 def own_interval(system: System, deviation: float | None) -> float:
-    """Return the number of points that may be due to chance: the rating's interval, or a fixed number without one."""
+    """Return how many points may be due to chance: the rating's interval, or a fixed number if it has none."""
     scale = system.points_per_logit / ELO_SCALE
     return STEADY_ELO * scale if deviation is None else SURE_DEVIATIONS * deviation
 

@@ -51,7 +51,7 @@ def place_words(place: float | None, sides: int) -> str:
 
 
 def headline(lines: Sequence[Mapping[str, Any]], sides: int, digits: int) -> str:
-    """Return a sentence that says which places, from the first to the last, gain points."""
+    """Return a sentence about the places that gain points, given the changes from first place to last."""
     places = [line for line in lines if line["place"] is not None]
     gains = [shown_change(line["rating"] - line["delta"], line["rating"], digits) > 0 for line in places]
     count = gains.index(False) if False in gains else len(gains)
@@ -89,7 +89,7 @@ TILED = (*ENTRANT_COLUMNS, *HEAT_COLUMNS, *UPDATE_COLUMNS, *ENTRY_COLUMNS, *SHAR
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """Times or scores to rate by, best first: those of the finishers of an earlier heat, or a margin."""
+    """The times or scores to assume, best first: from the finishers of an earlier heat, or from a margin."""
 
     event_id: str | None
     mode: str | None
@@ -99,7 +99,7 @@ class Lines:
 
 @dataclass(frozen=True)
 class Race:
-    """An upcoming race: its entrants, and the pool data needed to rate its result."""
+    """An upcoming race: its entrants, and the data from the pool that are needed to rate its result."""
 
     system: System  # bound to the pool's state
     pool: str
@@ -108,8 +108,8 @@ class Race:
     period: str = EVENT
     started_at: datetime | None = None
     seen: Integers = field(default_factory=lambda: np.empty(0, np.int64))  # (players): when they last played; or empty
-    lines: Lines | None = None  # results of an earlier heat to rate by, if any
-    given: Mapping[str, Member] = field(default_factory=dict)  # the entrants as given, by name
+    lines: Lines | None = None  # results of an earlier heat whose times or scores are assumed, if any
+    given: Mapping[str, Member] = field(default_factory=dict)  # the entrants as requested, by name
     equipment: Mapping[str, Any] = field(default_factory=dict)  # states of the shared equipment, by its stored name
     heats: int = 1  # number of heats, all with the same result
 
@@ -129,7 +129,7 @@ class Race:
         """Return a race between the entrants of a field.
 
         Args:
-            system: the system, with the pool's state.
+            system: the system, bound to the pool's state.
             pool: the name of the pool.
             field: each side's members.
             states: states of all players and equipment, by name. The names of equipment come from `equipment_of`.
@@ -186,13 +186,13 @@ class Race:
 
     @cached_property
     def brought(self) -> list[Any]:
-        """Return the entering state of each single player without equipment."""
+        """Return each single player's entering state, without equipment."""
         params, newcomer = self.system.params(), self.system.newcomer()
         return [enter(params, read(self.states, k, newcomer), PRESENT) for k in range(len(self.players))]
 
     @cached_property
     def is_plain(self) -> bool:
-        """Return True if all entrants are single players without equipment and only places count."""
+        """Return True if all entrants are single players without equipment, and only places count."""
         reads_more = self.lines or self.equipment or self.given or self.system.reads_days or self.system.idle_unit
         return not reads_more and len(self.players) == len(self.sides) and self.heats == 1
 
@@ -242,7 +242,7 @@ class Race:
         return with_idle_before(events, self.system, self.period, seen)
 
     def seats(self, ended: Events) -> npt.NDArray[np.int64]:
-        """Return the index of the player for each entrant of the encoded race. Equipment comes after the players."""
+        """Return the player's index for each entrant of the encoded race. Equipment comes after the players."""
         return self.whole_seats if ended.player_names is self.whole.player_names else self.find_seats(ended)
 
     @cached_property
@@ -255,7 +255,7 @@ class Race:
         return np.array([number[name] for name in names], np.int64)
 
     def changes(self, ended: Events, places: Floats) -> Floats:
-        """Return everyone's change for each finishing order, of shape (races, players), with NaN if unrated.
+        """Return the changes for each finishing order: an array of shape (races, players), with NaN if unrated.
 
         Players who quit in the encoded race also quit here. `places` has shape (races, sides) and starts at 1; equal
         places are ties.
@@ -275,7 +275,7 @@ class Race:
                     known = measures[name].to_numpy().astype(np.float64)[line]
                     tiled[name] = np.where(np.isnan(position), np.nan, known)
         finished, started = tiled.get("finished", ABSENT), None
-        if self.system.rates_absent:  # the columns mark who did not start, and nobody is absent from this race
+        if self.system.rates_absent:  # the columns mark players who did not start, and nobody is absent from this race
             finished, started = ~np.isnan(position), np.ones(position.size, np.bool_)
         reported = Reported(
             heats=frozen(np.concatenate([[0], np.cumsum(np.tile(sizes, count))]), np.int64),
@@ -314,13 +314,13 @@ class Race:
 
 @lru_cache(64)
 def encoded_alone(system: System, period: str, count: int) -> Events:
-    """Return an encoded race of `count` single players, who are named by number, for systems that read only places."""
+    """Return an encoded race of `count` single players, named by number, for systems that read only places."""
     names = tuple((str(number),) for number in range(count))
     return Race(system, IMAGINED, names, np.tile(system.newcomer(), (count, 1)), period).ended()
 
 
 def last_lines(system: System, events: Events, pool: str, sides: int) -> Lines | None:
-    """Return the results of the pool's last heat with enough finishers, or else of the latest of its largest heats.
+    """Return the results of the pool's latest heat with enough finishers, or else of the latest of its largest heats.
 
     Only entries that the system rates count. Return None if the pool has no heats.
     """
@@ -350,7 +350,7 @@ def last_lines(system: System, events: Events, pool: str, sides: int) -> Lines |
 
 
 def margin_lines(system: System, sides: int, margin: float | None) -> Lines | None:
-    """Return the scores of a win by a margin in a duel, or None if margins do not count."""
+    """Return the scores of a duel that is won by a margin, or None if margins do not count."""
     check_margin(system, margin)
     if sides != DUEL_SIDES:
         if margin is not None:

@@ -1,4 +1,4 @@
-"""Leaderboards, now or on a given date, with rules for the players that are listed."""
+"""Leaderboards, current or on a past date, and the rules that decide which players are listed."""
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -33,12 +33,12 @@ SPAN_DAYS = {"d": 1, None: 1, "w": 7, "mo": 30, "y": 365}
 
 
 class Standings:
-    """Forecasts and expected scores, as methods for objects that hold the ratings of pools."""
+    """Forecasts and expected scores, as methods of objects that hold the ratings of pools."""
 
     system: System
 
     def _standing_of(self, names: Sequence[str], pool: str | None) -> tuple[System, list[Any]]:
-        """Return the system and the players' states in the named pool, or in the only pool."""
+        """Return the system for the named pool, or the only pool, and the states of its players."""
         raise NotImplementedError
 
     def _known_names(self) -> Iterable[str]:
@@ -82,8 +82,8 @@ class Standings:
 
         Args:
             entrants: the names of players who compete individually. Here and in `sides`, a name can also be a dict as
-                in results, with `player`, `shared` (equipment by kind) and `side`. Default: average equipment, and no
-                side.
+                in results, with `player`, `shared` (equipment by kind) and `side`. By default, equipment is average,
+                and no side is set.
             sides: the names of the members of each team.
             top: number of places that count as top places.
             pool: the pool. Required if there are several pools.
@@ -202,7 +202,8 @@ def ratings(system: System, players: pl.DataFrame, states: States, *, whole: boo
     """Return every player's rating after the last event, sorted by pool and rank. Equal ratings share a rank.
 
     Columns: `pool, rank, player, rating`, the other fields of the state, `events, last_event_id, last_played_at,
-    provisional`. With `whole`, internal fields follow. Equipment comes after the players. It has no rank, but a `kind`.
+    provisional`. With `whole`, internal fields follow. Equipment comes after the players. Equipment has a `kind`, but
+    no rank.
 
     Args:
         system: the rating system.
@@ -251,7 +252,7 @@ def last_played(events: Events, replayed: Replayed, start: StartingRatings | Non
     """Return all rated players with their last event, and their states.
 
     Players in the events come first, followed by other players from `start`. Equipment is included under its stored
-    names. If the events have no dates, the last known times are kept.
+    names. If the events have no dates, the last known times remain.
 
     Returns:
         A frame with `pool, player, last_event_id, last_played_at`, and a float64 array of shape (players, fields).
@@ -290,7 +291,7 @@ def with_ranks(system: System, frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def as_of(history: pl.DataFrame, at: datetime) -> pl.DataFrame:
-    """Return the rows of the history for events that had started by `at`."""
+    """Return the rows of the history whose events had started by `at`."""
     if history.height and history["started_at"].null_count():
         raise ParameterError("at: a date requires the started_at column. Add it to the results.")
     return history.filter(pl.col("started_at") <= at)
@@ -308,7 +309,7 @@ def leaderboard(system: System, history: pl.DataFrame, rules: Eligibility, at: d
 
 
 def last_rows(history: pl.DataFrame) -> pl.DataFrame:
-    """Return the last row of each player, with `peak`, the highest rating in any of the player's rows."""
+    """Return each player's last row, with the player's highest rating in `peak`."""
     if "peak" not in history.columns:
         brought = pl.col("rating_before").first().over("pool", "player")
         peak = pl.max_horizontal(pl.col("rating").max().over("pool", "player"), brought)
@@ -317,7 +318,7 @@ def last_rows(history: pl.DataFrame) -> pl.DataFrame:
 
 
 def listed(system: System, board: pl.DataFrame, rules: Eligibility, at: datetime | None) -> pl.DataFrame:
-    """Return the players on a leaderboard who satisfy the rules, with new ranks, sorted by pool and rank."""
+    """Return the players on a leaderboard who meet the rules, with new ranks, sorted by pool and rank."""
     ranked = with_ranks(system, eligible_rows(board, rules, at))
     return ranked if rules.top is None else ranked.filter(pl.col("rank") <= rules.top)
 
@@ -338,7 +339,7 @@ def eligible_rows(board: pl.DataFrame, rules: Eligibility, at: datetime | None) 
 
 
 def span(text: str | float | timedelta) -> timedelta:
-    """Return a time span, given a number of days or a string such as 90d, 12w, 6mo (30 days each) or 1y (365 days)."""
+    """Convert a number of days, or a string such as 90d, 12w, 6mo (30 days each) or 1y (365 days), to a time span."""
     if isinstance(text, timedelta):
         return text
     match = SPAN.fullmatch(str(text))
@@ -351,9 +352,9 @@ def span(text: str | float | timedelta) -> timedelta:
 
 
 def instant(text: str | date | datetime, *, whole_day: bool = True, zone: tzinfo = UTC) -> datetime:
-    """Return a time in UTC. A plain date means the end of that day if `whole_day` is set, otherwise its start.
+    """Convert a date or time to UTC. A plain date means the end of that day if `whole_day` is set, otherwise its start.
 
-    `zone` is the time zone of times that do not name one.
+    `zone` is the time zone of times that do not state one.
     """
     try:
         value = datetime.fromisoformat(text) if isinstance(text, str) else text
@@ -389,7 +390,7 @@ def why_nothing_counts(frame: pl.DataFrame) -> str | None:
 
 
 def needs(results: Results) -> Iterator[str]:
-    """Yield one line for each group of systems, naming the columns that they need but the results do not have."""
+    """Yield one line per group of systems with the columns that the systems need but the results lack."""
     finishers = results.frame.filter(pl.col("status") == "finished")
     if "ranked" in finishers.columns:
         finishers = finishers.filter("ranked")
@@ -404,7 +405,7 @@ def needs(results: Results) -> Iterator[str]:
 
 
 def count_lacking(finishers: pl.DataFrame, column: str) -> int:
-    """Return the number of finishers without a value in a column."""
+    """Return the number of finishers who have no value in a column."""
     return int(finishers[column].null_count()) if column in finishers.columns else finishers.height
 
 

@@ -23,13 +23,13 @@ from podium.results.derived_heats import OVERALL
 from podium.results.hashing import SPREAD, runs
 from podium.support.answers import answer, described
 
-MAX_PAIRS = 200_000_000  # each row takes about 50 bytes; a larger table would not fit one machine
+MAX_PAIRS = 200_000_000  # each row takes about 50 bytes; a larger table would not fit on one machine
 Numbers = npt.NDArray[np.int64]
 
 
 @answer
 class ReliabilityBin:
-    """Duels with about the same expected score. Each duel is counted from both sides."""
+    """Duels with similar expected scores. Each duel is counted from both sides."""
 
     expected: float = described("Mean of the expected scores.")
     observed: float = described("Mean of the actual scores.")
@@ -44,7 +44,7 @@ class Listing(NamedTuple):
     selected: npt.NDArray[np.bool_]  # (heats)
     brought: npt.NDArray[np.float64]  # (entrants, fields)
     known: npt.NDArray[np.bool_]  # (entrants)
-    lead: Numbers  # (entries): the first member of each entry's side, which is written to the table
+    lead: Numbers  # (entries): the first member of each entry's side, whose entry is written to the table
     name_key: npt.NDArray[np.uint64]  # (players)
     event_key: npt.NDArray[np.uint64]  # (heats)
 
@@ -145,13 +145,13 @@ def pair_predictions(
 
 
 def name_keys(names: pl.Series) -> npt.NDArray[np.uint64]:
-    """Return a number for each name that does not depend on the order of the names."""
+    """Return a number for each name, which does not depend on the order of the names."""
     digests = b"".join(blake2b(name.encode(), digest_size=8).digest() for name in names.to_list())
     return np.frombuffer(digests, np.dtype("<u8")).astype(np.uint64)
 
 
 def event_keys(ids: pl.Series) -> npt.NDArray[np.uint64]:
-    """Return a number for each heat's event, from its ID. The heats of an event must be together."""
+    """Return a number for each heat's event, calculated from its ID. The heats of an event must be consecutive."""
     number, starts = runs(ids)
     return np.array([crc32(event_id.encode()) for event_id in ids.gather(starts).to_list()], np.uint64)[number]
 
@@ -159,7 +159,7 @@ def event_keys(ids: pl.Series) -> npt.NDArray[np.uint64]:
 def _fill(
     params: Any, prototypes: Any, columns: Any, listing: Any, pools: Any, entering_states: Any, sides: Any, pairs: Any
 ) -> int:
-    """Write all pairs if there is enough memory. Return the number of pairs."""
+    """Write all pairs if the table has enough rows. Return the number of pairs."""
     newcomer, entering, _ = prototypes
     row, room = 0, (entering_states, sides)
     for update in range(columns.entrants.size - 1):
@@ -178,7 +178,10 @@ def _fill(
 def fill_heat(
     params: Any, entering: Any, columns: Any, heat: int, start: int, listing: Any, room: Any, pairs: Any, row: int
 ) -> int:
-    """Write the pairs of a heat, starting at `row`, if there is enough memory. Return the row after the last pair."""
+    """Write the pairs of a heat, starting at `row`, if the table has enough rows.
+
+    Return the row after the last pair.
+    """
     entering_states, sides = room
     begin, end = entries_of(columns, heat)
     count = gather_sides(columns, begin, end, start, entering_states, entering, sides)
@@ -205,7 +208,7 @@ def fill_heat(
 
 @kernel
 def are_known(columns: Any, known: Any, sides: Any, side: int, start: int) -> bool:
-    """Return True if all members of a side have played enough events. Entrants begin at `start`."""
+    """Return True if all members of a side have played enough events. The event's entrants begin at `start`."""
     all_known = True
     for member in range(sides.start[side], sides.start[side + 1]):
         all_known = all_known and known[start + slot_at(columns, sides.entry[member], start)]

@@ -1,7 +1,8 @@
 """Performance ratings: the rating at which the expected score equals the entrant's actual score in one event.
 
 This generalises the performance rating of chess: it uses the system's own expected scores and every duel of the event
-(one opponent in one heat). If no rating has this expected score, for example after only wins, the result is a bound.
+(one opponent in one heat). If no rating has this expected score, for example if the entrant won every duel, the result
+is a bound.
 """
 
 import math
@@ -30,23 +31,23 @@ AT_MOST: Bound = "at most"
 HALF_A_DUEL = 0.5  # distance from a full or zero score at which the bound is taken
 REACH_LOGITS = 20.0  # distance beyond all entrants at which expected scores have reached their limits
 END_TOLERANCE = 1e-6  # in duels: an expected score this close to its limit counts as having reached it
-STEPS = 50  # maximum; usually far fewer reach `NEARLY`
+STEPS = 50  # maximum; far fewer steps usually reach `NEARLY`
 FIRST_STEPS = 8  # bisection steps, after which expected scores are nearly linear between the two ends
 NEARLY = 1e-7  # in points, the size of the last step
-LARGE_FIELD = 500  # entrants in one heat from which expected scores are tabulated
+LARGE_FIELD = 500  # with this many entrants or more in one heat, expected scores are tabulated
 NODES_PER_LOGIT = 6
 DEGREE = 15  # degree of the interpolating polynomials; odd
-PROBES = 128  # single opponents used to find which curves are needed
+PROBES = 128  # single opponents used to find the curves that are needed
 PROBE_LOGITS = 8.0  # range above and below such an opponent
-GOLDEN = 0.6180339887498949  # the fractional parts of its multiples are spread evenly
-NEGLIGIBLE = 1e-11  # in duels: error of one curve as expressed by the others
+GOLDEN = 0.6180339887498949  # the fractional parts of this number's multiples are spread evenly
+NEGLIGIBLE = 1e-11  # in duels: error of a curve that is expressed by the others
 EXACT = 3e-10  # in duels: required accuracy of the table at an entrant's known expected score
 CHECKED = 16  # one in this many entrants is checked against its known expected score
-SLOPE_STEP = 1e-4  # in points, to either side
+SLOPE_STEP = 1e-4  # in points, in both directions
 TAIL = 0.01  # in duels from either end, where the errors of a table would move a rating by too much
 EXPECTED, RESULT, DUELS = range(3)  # columns of the totals
 Floats = npt.NDArray[np.float64]
-Expected = Callable[[Floats], Floats]  # expected scores of some entrants, each raised by a number of points
+Expected = Callable[[Floats], Floats]  # expected scores of some entrants after adding a number of points to each rating
 
 
 def interpolate(nodes: Floats, values: Floats, at: Floats) -> Floats:
@@ -67,9 +68,9 @@ class Lane(NamedTuple):
     """The fields that follow the entering state in a lane."""
 
     total: float
-    first: float  # first entrant it meets
-    after: float  # one after the last entrant it meets
-    finished: float  # 0 if it meets only entrants who finished
+    first: float  # first opponent
+    after: float  # entrant after the last opponent
+    finished: float  # 0 if all opponents finished
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +79,7 @@ class PerformanceRating:
 
     player: str
     rating: float | None  # None if nobody was compared
-    bound: Bound | None = None  # set if no rating expects the score
+    bound: Bound | None = None  # set if no rating has this expected score
 
 
 def _enter_field(params: Any, prototypes: Any, columns: Any, update: int, states: Any, field: Any) -> None:
@@ -92,7 +93,7 @@ def _enter_field(params: Any, prototypes: Any, columns: Any, update: int, states
 def _total_compared(
     params: Any, prototypes: Any, columns: Any, update: int, field: Any, moved: Any, begin: int, totals: Any
 ) -> None:
-    """Add up the duels of some entrants with `compare`, after replacing their states by `moved`.
+    """Add up the duels of some entrants, using `compare`, after replacing their states with `moved`.
 
     `field` has shape (entrants, fields of an entering state). `moved` holds the new states of the entrants from `begin`
     on, one row each. The states of their opponents do not change. The sums are added to `totals`, which has one row of
@@ -116,7 +117,7 @@ def _total_compared(
                     continue
                 theirs = entry_at(columns, j, size)
                 b = read(field, slot_at(columns, j, first), entering)
-                # The entrant who comes first in the file is `a`, as in the replay.
+                # As in the replay, the entrant who comes first in the file is `a`.
                 one = (
                     compare(params, a, b, mine, theirs, course)[0]
                     if i < j
@@ -131,7 +132,7 @@ def _total_compared(
 def _total_expected(
     params: Any, prototypes: Any, columns: Any, update: int, field: Any, moved: Any, begin: int, totals: Any
 ) -> None:
-    """Add up the duels of some entrants for a system that does not sum over pairs, using places and `expect`.
+    """Add up the duels of some entrants, using places and `expect`, for systems that do not sum over pairs.
 
     The arguments are the same as for `_total_compared`.
     """
@@ -158,10 +159,10 @@ def _total_expected(
 def _total_met_compared(
     params: Any, prototypes: Any, columns: Any, update: int, field: Any, moved: Any, met: Any, sums: Any, _: Any
 ) -> None:
-    """Add up the expected scores, from `compare`, of some entrants in one heat without teams.
+    """Add up the expected scores of some entrants in a heat without teams, using `compare`.
 
-    `met` has a row for each of them: the entrant, the first opponent, and the entrant after the last opponent. The
-    results are added to `sums`, which has one element per row.
+    `met` has a row for each of these entrants: the entrant, the first opponent, and the entrant after the last
+    opponent. The results are added to `sums`, which has one element per row.
     """
     newcomer, entering = prototypes[0], prototypes[1]
     first, heat = columns.entrants[update], heats_of(columns, update)[0]
@@ -181,7 +182,7 @@ def _total_met_expected(
 ) -> None:
     """Add up expected scores as `_total_met_compared` does, but with `expect`.
 
-    `lanes` has room for entrants who are next to each other in `met`.
+    `lanes` is working memory for entrants who are next to each other in `met`.
     """
     newcomer, entering, _ = prototypes
     first, own = columns.entrants[update], len(entering)
@@ -202,7 +203,7 @@ def _total_met_expected(
 
 @kernel
 def expect_in_lanes(params: Any, prototypes: Any, b: Any, j: int, finished: float, lanes: Any) -> None:
-    """Add the expected score against entrant `j` for every entrant in a lane who meets `j`."""
+    """Add the expected score against entrant `j` for each entrant in the lanes who meets `j`."""
     _, entering, _ = prototypes
     own = len(entering)
     for lane in range(LANES):
@@ -268,13 +269,13 @@ class Duels:
         ]
 
     def finished(self) -> npt.NDArray[np.bool_]:
-        """Return a mask of the entrants who finished, in an update with one heat."""
+        """Return a mask of the entrants who finished. The update must have a single heat."""
         return np.array([finishes(self.columns, i) for i in self.entries])
 
     def count(self) -> Floats:
-        """Return the totals of all entrants, without expected scores.
+        """Count the duels of all entrants. Expected scores are not calculated.
 
-        A large heat is counted by places, not by duels.
+        In a large heat, places are counted instead of duels.
         """
         place, finished = self.columns.place[self.entries], self.finished()
         totals = np.zeros((place.size, 3))
@@ -286,14 +287,14 @@ class Duels:
         return totals
 
     def totals(self, begin: int, shift: Floats) -> Floats:
-        """Return the totals (three numbers each) of the entrants from `begin` on, with ratings raised by `shift`."""
+        """Return three totals for each entrant from `begin` on, after adding `shift` to the ratings."""
         totals = np.zeros((shift.size, 3))
         moved = self.moved(slice(begin, begin + shift.size), shift)
         self.run(_total_expected if self.by_chances else _total_compared, self.entered, moved, begin, totals)
         return totals
 
     def moved(self, hosts: npt.NDArray[np.int64] | slice, shift: Floats) -> States:
-        """Return the states of some entrants, one row each, with each rating raised by its `shift` in points."""
+        """Return the states of some entrants, one per row, after adding each `shift` in points to the rating."""
         moved: States = np.array(self.states[hosts])
         moved[:, self.levels] += shift[:, None]
         return moved
@@ -303,12 +304,14 @@ class Duels:
         run_kernel(self.system, KERNELS[total], *self.arguments, self.columns, self.update, *more)
 
     def table(self) -> Expected | None:
-        """Return all expected scores as a function of shifts, from a few entrants' curves, or None if inaccurate.
+        """Return a function from shifts to all expected scores, using a few entrants' curves.
 
-        A curve holds the expected scores of one entrant against the whole field, at many ratings. The expected score of
-        any entrant is a weighted sum of the curves of a few entrants. The weights come from single opponents. An
-        entrant's rating is measured from the point at which it has even odds against one reference entrant, so that
-        fewer curves are needed.
+        Return None if it is inaccurate.
+
+        A curve contains the expected scores of one entrant against the whole field at many ratings. The expected score
+        of any entrant is a weighted sum of the curves of a few entrants. The weights come from single opponents.
+        Ratings are measured from the point with even odds against one reference entrant, so that fewer curves are
+        needed.
         """
         field, point = self.states[:, self.rating], self.system.points_per_logit
         hosts, finished, reach = np.arange(field.size), self.finished(), (REACH_LOGITS + 1.0) * point
@@ -347,7 +350,10 @@ class Duels:
         return self.expect_met(hosts, shift, 0, len(self.states)) - self.expect_met(hosts, shift, hosts, hosts + 1)
 
     def shifts(self, begin: int, totals_before: Floats, table: Expected | None) -> tuple[Floats, list[Bound | None]]:
-        """Return the shift at which each entrant from `begin` on is expected to get the actual score, or the bound."""
+        """Return the shift of each entrant from `begin` on.
+
+        At this shift, the expected score equals the actual score, unless the shift is the bound.
+        """
         _, score, count = totals_before.T
         field = self.states[:, self.rating]
         rating, reach = field[begin : begin + score.size], REACH_LOGITS * self.system.points_per_logit
@@ -377,7 +383,7 @@ def approach(excess: Expected, low: Floats, high: Floats) -> Floats:
         is_low = excess(middle) < 0.0
         low, high = np.where(is_low, middle, low), np.where(is_low, high, middle)
     below, above = excess(low), excess(high)
-    is_found = np.zeros(low.size, np.bool_)  # found zeros, which stay fixed while others are searched
+    is_found = np.zeros(low.size, np.bool_)  # zeros found so far, which stay fixed during the search
     for _ in range(STEPS):
         width = above - below
         share = np.divide(above, width, out=np.zeros_like(width), where=width != 0.0)
@@ -395,7 +401,10 @@ def approach(excess: Expected, low: Floats, high: Floats) -> Floats:
 
 
 def choose(samples: Floats) -> tuple[npt.NDArray[np.int64], Floats]:
-    """Choose a few columns, and the weights that express every column in terms of them, by complete pivoting."""
+    """Choose a few columns by complete pivoting.
+
+    Return them and the weights that express every column in terms of them.
+    """
     chosen: list[int] = []
     rest = samples.copy()
     while len(chosen) < len(samples):

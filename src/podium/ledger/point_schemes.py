@@ -1,4 +1,4 @@
-"""Points schemes of championships: points for places and awards, and the rounds that count."""
+"""Points schemes for championships: points for places and awards, and the number of rounds that count."""
 
 import math
 from collections.abc import Mapping
@@ -34,7 +34,7 @@ class Award(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Scheme:
-    """The points of a championship."""
+    """The points scheme of a championship."""
 
     points: Points
     kinds: Mapping[str, Points]  # points for other kinds of races, by mode
@@ -46,25 +46,25 @@ class Scheme:
     rounds: int | None = None  # number of rounds in the season
 
     def counting(self, rounds: int) -> int:
-        """Return how many rounds count for each player in a season with this many rounds."""
+        """Return the number of rounds that count in a season with this many rounds."""
         return self.best or max(rounds - (self.drop or 0), 1)
 
     def most(self, members: int | None = 1) -> float:
-        """Return the most points that so many players can score in a round together, if it has a race of each kind."""
+        """Return the most points that this many players can score together in a round with a race of each kind."""
         races = (sum(sorted(points, reverse=True)[:members]) for points in (self.points, *self.kinds.values()))
         return sum(races) + sum(max(award.points, 0.0) for award in self.awards.values())
 
 
 def plain_key(text: str) -> str:
-    """Return a mode or an award in the form in which schemes name it."""
+    """Return the name of a mode or an award in the form that schemes use."""
     return "_".join(text.casefold().replace("_", " ").split())
 
 
 def read_scheme(text: str) -> Scheme:
-    """Return the scheme that a text describes, such as `f1 drop=2` or `10,8,6 sprint=3,2,1 +pole=1`.
+    """Parse a scheme such as `f1 drop=2` or `10,8,6 sprint=3,2,1 +pole=1`.
 
     Raises:
-        ParameterError: the text is not a scheme.
+        ParameterError: the text is not a valid scheme.
     """
     if len(text) > MAX_CHARACTERS:
         raise ParameterError(f"a points scheme has at most {MAX_CHARACTERS} characters. Leave out what is not needed.")

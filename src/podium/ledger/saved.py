@@ -1,4 +1,4 @@
-"""Saved ratings: every player's complete state, and the settings, written to a file and read back."""
+"""Saved ratings: write every player's complete state and the settings to a file, and read them back."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -26,12 +26,12 @@ from podium.version import __version__
 Integers = npt.NDArray[np.int64]
 SYSTEM, PARAMETERS, PERIOD = "podium.system", "podium.parameters", "podium.period"
 PLAYER_KEYS = ("pool", "player")
-KIND = "kind"  # kind of a shared piece of equipment, whose name is in the column of players
+KIND = "kind"  # kind of a piece of equipment, whose name is in the players' column
 LAST_EVENT = ("last_event_id", "last_played_at")
-DERIVED = ("rank", "provisional")  # columns of a ratings table that follow from the others
+DERIVED = ("rank", "provisional")  # columns of a ratings table that can be calculated from the others
 MAX_WHOLE = 2.0**53  # largest float up to which every whole number is exact
 PARQUET = b"PAR1"
-OF_POOL = "pool_"  # prefix of the columns that hold the state of a row's pool
+OF_POOL = "pool_"  # prefix of the columns for the state of a row's pool
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,12 +48,12 @@ class StartingRatings:
         return self.players["last_played_at"].cast(pl.Int64).fill_null(NEVER).to_numpy()
 
     def rows(self, events: Events) -> Integers:
-        """Return the row in `players` of each player in the events, or -1 for players who are not there."""
+        """Return each event player's row in `players`, or -1 for players who are missing there."""
         pools = [pool.name for pool in events.pools for _ in range(pool.first_player, pool.last_player)]
         return self.rows_of(pl.DataFrame({"pool": pl.Series(pools, dtype=pl.String), "player": events.player_names}))
 
     def rows_of(self, seats: pl.DataFrame) -> Integers:
-        """Return the row in `players` of each `pool, player`, or -1 for players who are not there."""
+        """Return the row in `players` for each `pool, player`, or -1 for players who are missing there."""
         numbered = self.players.select("pool", "player").with_row_index("row")
         numbers = seats.join(numbered, on=PLAYER_KEYS, how="left", maintain_order="left")["row"]
         return numbers.cast(pl.Int64).fill_null(-1).to_numpy()
@@ -136,8 +136,8 @@ def refuse_other(
     if saved_system != system.name:
         raise ParameterError(f"{name} holds ratings of {saved_system}, not of {system.name}. Use {saved_system}.")
     ours = parameters(system)
-    saved_parameters = {field.name: field.default for field in fields(system)} | saved_parameters  # new ones were off
-    for setting in sorted(saved_parameters.keys() - {"conservative"}):  # which does not affect ratings
+    saved_parameters = {field.name: field.default for field in fields(system)} | saved_parameters  # new ones are off
+    for setting in sorted(saved_parameters.keys() - {"conservative"}):  # a parameter that does not affect ratings
         before, now = saved_parameters[setting], ours.get(setting)
         if before != now or setting not in ours:
             raise ParameterError(
@@ -149,7 +149,7 @@ def refuse_other(
 
 
 def packed_columns(system: System) -> list[str]:
-    """Return the columns of a ratings table that hold several fields of the state."""
+    """Return the columns of a ratings table that each combine several fields of the state."""
     return [name for name in system.shown(newcomers(system, 0)) if name not in system.state_type._fields]
 
 
@@ -173,7 +173,7 @@ def refuse_columns(frame: pl.DataFrame, name: str, system: System) -> None:
 
 
 def read_identities(frame: pl.DataFrame, name: str, pools: Sequence[str]) -> tuple[pl.DataFrame, list[Fault]]:
-    """Return the players in saved ratings, the times of their last events, and the errors in these columns."""
+    """Return the players in saved ratings, the time of each player's last event, and the errors in these columns."""
     columns = {}
     faults = []
     for column in (*PLAYER_KEYS, *LAST_EVENT, *([KIND] if KIND in frame.columns else [])):
@@ -259,7 +259,7 @@ def out_of_range(columns: dict[str, npt.NDArray[np.float64]], system: System) ->
 
 
 def incomplete_fields(columns: dict[str, npt.NDArray[np.float64]], system: System) -> Iterator[Fault]:
-    """Yield an error for each row that has only some of the fields that belong together."""
+    """Yield an error for each row in which only some of the fields that belong together have values."""
     if not system.together:
         return
     unknown = np.full(columns["rating"].size, np.nan)
@@ -279,7 +279,7 @@ def peaks_below_rating(states: States, system: System) -> Iterator[Fault]:
 
 
 def pool_columns(system: System) -> list[str]:
-    """Return the columns of a ratings table that hold the state of the row's pool."""
+    """Return the names of the columns for the state of a row's pool."""
     return [] if system.pool_state_type is None else [f"{OF_POOL}{name}" for name in system.pool_state_type._fields]
 
 

@@ -1,9 +1,9 @@
 """Smooth skills: update sites and walks alternately until they agree, and fit the parameters.
 
-Every visit of a player to an event has a site: a Gaussian with the information from that event. It is calculated at the
-smoothed mean, given the information from all other events about the opponents. The spread of newcomers and the amount
-of luck are set to the values that best predict each event from all others. The filter, in contrast, learns them only
-from the past.
+Every visit of a player to an event has a site: a Gaussian with the information from that event. The site is calculated
+at the smoothed mean. It uses the information about the opponents from all other events. The spread of newcomers and the
+amount of luck are set to the values that best predict each event from all others. The filter, in contrast, learns from
+the past only.
 
 Source: H. Rauch, F. Tung and C. Striebel, "Maximum likelihood estimates of linear dynamic systems" (1965), for walks;
 T. Minka, "Expectation propagation for approximate Bayesian inference" (2001), for sites and cavities. S. Geisser, "The
@@ -23,26 +23,26 @@ from podium.systems import _adaptive_state
 
 END_CHANGE, TRIAL_CHANGE = 3e-4, 1e-3  # mean change within heats, in log-odds, at which smoothing ends, or a trial ends
 MAX_SWEEPS = 100
-DUEL, WEIGHT = 2, 0  # units of a duel; the column of weights, before theta's columns, which begin at 1
-MEMORY = 4  # number of past sweeps that the next means are mixed from
-LEAST_PRECISION, NEGLIGIBLE = 1e-9, 3e-4  # the latter relative to a heat's log loss
+DUEL, WEIGHT = 2, 0  # units of a duel; column of the weights (theta's columns begin at 1)
+MEMORY = 4  # number of past sweeps whose means are mixed
+LEAST_PRECISION, NEGLIGIBLE = 1e-9, 3e-4  # smallest change: absolute, and relative to a heat's log loss
 FARTHEST = 4.0  # log-odds: a sweep moves a skill by at most this much, like an event
 
 
 class Appearances(NamedTuple):
-    """The information about each entrant of each update, player by player, as float64 arrays of equal length."""
+    """The information about each entrant in each update, player by player, as float64 arrays of equal length."""
 
     mean: Any  # smoothed
     variance: Any
-    cavity_mean: Any  # without the information from the event itself
+    cavity_mean: Any  # excluding the information from the event itself
     cavity_variance: Any
-    precision: Any  # the site's, or, within a sweep, the information of all opponents
+    precision: Any  # the site's precision or, during a sweep, the information from all opponents
     shift: Any  # or the surprise
     expected_mean: Any  # before the event, from the past only
     expected_variance: Any
     drift: Any  # of the mean since the previous visit, or the mean of a newcomer
     growth: Any  # of the variance caused by the event, or the variance of a newcomer
-    drawn: Any  # share of the way to its ceiling that the variance moved since the previous visit
+    drawn: Any  # share of the way to its ceiling by which the variance moved since the previous visit
     ceiling: Any
 
 
@@ -66,7 +66,7 @@ class Heats(NamedTuple):
 
 
 class SmootherState(NamedTuple):
-    """The order of visits, player by player."""
+    """The order of the visits, player by player."""
 
     order: Any  # int32 (entrants): the entrant of each visit
     start: Any  # int64 (players + 1): first visit of each player
@@ -76,11 +76,11 @@ class SmootherState(NamedTuple):
 
 
 def learn(heats: Heats, visits: Appearances, way: SmootherState, theta: Any) -> int:
-    """Move a parameter to the value that best predicts each event from all others. Return the largest number of sweeps.
+    """Set a parameter to the value that best predicts each event from all others. Return the largest number of sweeps.
 
     Each pool has its own value. Three values are tried: the current value, e times that value, and that value divided
-    by e. The result is the minimum of the parabola through the three errors. If the first trial changes almost nothing,
-    the parameter is kept.
+    by e. The new value is at the minimum of the parabola through the three errors. If the first trial changes almost
+    nothing, the parameter stays the same.
     """
     sweeps = converge(heats, visits, way)
     has_fields = (np.diff(heats.start) > DUEL).any()
@@ -107,7 +107,7 @@ def learn(heats: Heats, visits: Appearances, way: SmootherState, theta: Any) -> 
 
 
 def widen(heats: Heats, visits: Appearances, way: SmootherState) -> None:
-    """Widen variances, because the pairs of a field are not independent. Means do not change.
+    """Increase the variances, because the pairs in a field are not independent. The means do not change.
 
     Among n equal players, a place has the variance (n^2 - 1) / 12, while n - 1 independent duels have the variance (n -
     1) / 4. The information from pairs is therefore (n + 1) / 3 times too certain (V. Godambe, "An optimum property of
@@ -135,7 +135,7 @@ def missed(heats: Heats, values: Any, column: int) -> Any:
 
 
 def scale(heats: Heats, visits: Appearances, way: SmootherState, column: int, factors: Any) -> None:
-    """Multiply a parameter of each pool by its factor: the amount of luck, or the spread of newcomers.
+    """Multiply a parameter of each pool, the amount of luck or the spread of newcomers, by the pool's factor.
 
     Pairs in a field of n have the weight sqrt(2 / n), as in the filter. Factors of 1 / e and e change this weight to 1
     and to 2 / n.
@@ -156,7 +156,7 @@ def converge(heats: Heats, visits: Appearances, way: SmootherState, close: float
     """Sweep until the gaps within events hardly change. Return the number of sweeps.
 
     The overall level is ignored, because results do not determine it and it may drift for a long time. The next means
-    are the mixture of the last sweeps' means with the smallest change. The size of a step is limited.
+    are a mixture of the last sweeps' means: the mixture with the smallest change. The size of a step is limited.
     """
     means: deque[Any] = deque(maxlen=MEMORY)
     changes: deque[Any] = deque(maxlen=MEMORY)
@@ -176,13 +176,13 @@ def converge(heats: Heats, visits: Appearances, way: SmootherState, close: float
 
 
 def go_to(visits: Appearances, means: Any) -> None:
-    """Move the smoothed means to new values, and shift the means without the event itself by the same amounts."""
+    """Set the smoothed means, and shift the means that exclude the event itself by the same amounts."""
     visits.cavity_mean[:] += means - visits.mean
     visits.mean[:] = means
 
 
 def least_mix(changes: deque[Any]) -> Any:
-    """Return the shares, summing to 1, for which the mixed changes have the smallest sum of squares."""
+    """Return the shares, which sum to 1, for which the mixed changes have the smallest sum of squares."""
     products = np.array([[np.einsum("i,i", one, other, dtype=np.float64) for other in changes] for one in changes])
     steps = np.diff(np.eye(len(changes)), axis=0)
     back = np.linalg.lstsq(steps @ products @ steps.T, steps @ products[-1], rcond=1e-10)[0]
@@ -233,7 +233,7 @@ def judge_heat(heats: Any, visits: Any, heat: int) -> None:
 
 @kernel
 def say(heats: Any, visits: Any, unit: int, other: int, gap: float, spread: float, result: float, worth: float) -> None:
-    """Add a duel's information to each part of a unit. The uncertainty of the other parts is taken into account."""
+    """Add a duel's information to each part of a unit, considering the uncertainty of the other parts."""
     for part in range(heats.parts[unit], heats.parts[unit + 1]):
         share, visit = heats.share[part], heats.part[part]
         is_common = False

@@ -18,13 +18,13 @@ from podium.ledger.hypothetical_race import Race
 from podium.probability.ranks import Floats, Orders, order_chances, rank_distribution, sample_orders
 from podium.support.words import counted, table_html
 
-MAX_EXACT = 6  # most sides for which every order of the others is rated
+MAX_EXACT = 6  # with up to this many sides, every order of the others is rated
 FIRST_DRAWS, MAX_DRAWS, DRAWS_OF_OTHERS = 8, 4096, 16
-MANY_SIDES, FIRST_OF_MANY = 100, 4  # beyond this many sides, a few draws are usually accurate, and take seconds
+MANY_SIDES, FIRST_OF_MANY = 100, 4  # beyond this many sides, a few draws are usually accurate enough, but take seconds
 TABLE_TOLERANCE = 0.01  # twice the standard error must be below this share of a table's range
 BUDGET_S, BUDGET_SIDES, BUDGET_GROWTH, MAX_BUDGET_S = 0.3, 22.0, 1.25, 2.0  # 0.3 s at 22 sides, 2 s at 100 and beyond
 SHARE_OF_TABLE, SHARE_OF_OTHERS = 0.55, 0.2  # shares of the time for drawing orders and rating them
-LIKELY = 0.05  # the smallest probability of a place that is mentioned to a player
+LIKELY = 0.05  # smallest probability of a place to mention to a player
 SEED = 41
 LOSS_LIMIT = -1e-9  # a change above this limit does not count as a loss
 SLOWEST = 1e-9  # minimum difference in points between neighbouring places
@@ -41,12 +41,12 @@ MAX_CELLS = 4_000_000  # most numbers in states for one call of the engine
 
 @dataclass(frozen=True, slots=True)
 class StakesGrid:
-    count_above: Callable[[Floats], npt.NDArray[np.int64]]  # counts the players outside the race above given scores
+    count_above: Callable[[Floats], npt.NDArray[np.int64]]  # counts outside players with higher scores
     is_listed: npt.NDArray[np.bool_]  # (players in the race): True if listed today
     will_be_listed: npt.NDArray[np.bool_]  # (players in the race): True if listed after the race
 
     def ranks(self, mine: Floats, rivals: Floats) -> npt.NDArray[np.int64]:
-        """Return the rank of each score in `mine` among players outside the race and the `rivals` in its row."""
+        """Return the rank of each score in `mine` among the players outside the race and the `rivals` in its row."""
         ranks: npt.NDArray[np.int64] = 1 + self.count_above(mine) + (rivals > mine[:, None]).sum(axis=1)
         return ranks
 
@@ -59,10 +59,10 @@ class Stakes:
     starters: tuple[Row, ...]  # the entrants, highest rating first
     sides: int
     heats: int
-    draws: int  # number of orders of the others that were rated
+    draws: int  # number of finishing orders of the others that were rated
     is_exact: bool  # True if these are all possible orders
     digits: int  # number of decimals in displayed points
-    lines_from: str | None = None  # the event whose times or scores are assumed for the places
+    lines_from: str | None = None  # event from which the times or scores are taken
     notice: str | None = None  # the reason why there is no table
     assumption: str = ""  # a sentence about the times, scores or margin assumed for the places
 
@@ -70,7 +70,7 @@ class Stakes:
     def frame(self) -> pl.DataFrame:
         """Return the table: player, place, chance, delta, rating, rank, error.
 
-        Quits have no place, and half places mean draws.
+        The place of a quit is null, and half places mean draws.
         """
         return pl.DataFrame(self.table, LINE, orient="row")
 
@@ -78,7 +78,7 @@ class Stakes:
     def field(self) -> pl.DataFrame:
         """Return the entrants: player, rating, rank, win, break_even.
 
-        `break_even` is the lowest finishing place that costs no points, or null if every place does.
+        `break_even` is the lowest finishing place that costs no points, or null if every place costs points.
         """
         return pl.DataFrame(self.starters, STARTER, orient="row")
 
@@ -107,7 +107,7 @@ class Stakes:
         """Return the rows of one player's table.
 
         Returns:
-            One dict per row, with the best place first. If `player` is None, the rows of the first player.
+            One dict per row, with the best place first. If `player` is None, the rows are those of the first player.
         """
         chosen = next((line["player"] for line in self.table), None) if player is None else player
         return [{**line} for line in self.table if line["player"] == chosen]
@@ -159,12 +159,12 @@ def stakes(
 ) -> Stakes:
     """Return the effect that each place would have on the chosen entrants.
 
-    The player is put in each place in turn. The others finish in an order drawn from the system's own model without the
-    player. Each row is a mean over the same orders for all places.
+    The player is moved to each place in turn. The others finish in an order drawn from the system's own model, without
+    the player. Each row is a mean over orders, which are the same for all places.
 
     With up to `MAX_EXACT` sides, every order is rated and weighted by its probability. Otherwise orders are drawn until
     twice the standard error is below 1 % of the table's range, or the time is up. For ranks, the new rating is compared
-    with the mean ratings of the others in the same orders. All of these use today's deviations.
+    with the others' mean ratings over the same orders. All ranks use today's deviations.
 
     Args:
         race: the upcoming race.
@@ -294,7 +294,7 @@ class Table:
         return max(1, math.ceil(min(more, 3.0 * self.draws)))
 
     def rate(self, orders: Orders) -> Floats:
-        """Return the changes for the player at each place in each order of the others: (orders, lines, players)."""
+        """Return the changes for each place of the player and each order of the others: (orders, lines, players)."""
         count, lines = len(orders), len(self.places)
         behind = np.argsort(orders, axis=1) + 1.0  # the places of the others, without the player
         places = np.empty((count, lines, len(self.race.sides)))
@@ -311,20 +311,20 @@ class Table:
         return np.concatenate([whole, changes_in_parts(self.race, self.quit, places)[:, None]], axis=1)
 
     def means(self) -> Floats:
-        """Return the mean changes, as an array of shape (lines, players)."""
+        """Return all players' mean changes, as an array of shape (lines, players)."""
         every = np.concatenate(self.moved)
         weights = np.full(len(every), 1.0 / len(every)) if self.weights is None else self.weights / self.weights.sum()
         return np.tensordot(weights, every, 1)
 
     def mine(self) -> tuple[Floats, Floats]:
-        """Return the player's own mean change in each line, and twice its standard error."""
+        """Return the player's mean change for each line, and twice its standard error."""
         own = np.concatenate([changes[:, :, self.number] for changes in self.moved])
         if self.weights is not None:
             return self.means()[:, self.number], np.zeros(own.shape[1])
         return own.mean(axis=0), 2.0 * own.std(axis=0, ddof=1) / math.sqrt(len(own))
 
     def break_even(self) -> int | None:
-        """Return the lowest place that loses no points, or None if even the first place does."""
+        """Return the lowest place that costs no points, or None if even first place costs points."""
         loses = np.flatnonzero(self.mine()[0][: len(self.places)] < LOSS_LIMIT)
         place = int(self.places[-1]) if not loses.size else int(math.ceil(self.places[loses[0]]) - 1)
         return place or None
@@ -344,15 +344,15 @@ class Table:
 
 
 def changes_in_parts(race: Race, ended: Any, places: Floats) -> Floats:
-    """Return `Race.changes` for many races, split into as many calls as memory requires."""
+    """Return `Race.changes` for many races, in as many calls as memory requires."""
     most = max(1, MAX_CELLS // (race.states.size * race.heats))
     return np.concatenate([race.changes(ended, places[first : first + most]) for first in range(0, len(places), most)])
 
 
 def break_evens(race: Race, numbers: Sequence[int], table: Table, budget_s: float) -> dict[int, int | None]:
-    """Return the lowest place at which each player loses no points, searching around the expected place.
+    """Search for the lowest place that costs each player no points, starting from the expected place.
 
-    None if even a win loses points.
+    The result is None if even a win costs points.
 
     If orders are drawn, they are drawn only once, and each player is left out in turn.
     """
@@ -394,5 +394,5 @@ def break_evens(race: Race, numbers: Sequence[int], table: Table, budget_s: floa
 
 
 def with_place(orders: Orders, side: int, place: int) -> Floats:
-    """Return everyone's places, as an (orders, sides) array, with one side moved to a place in each order."""
+    """Return the places after moving one side to a place in each order: an array of shape (orders, sides)."""
     return np.argsort(np.insert(orders, place - 1, side, axis=1), axis=1).astype(np.float64) + 1.0

@@ -1,4 +1,4 @@
-"""Live rating: one event at a time, with exactly the ratings that a replay of all events would give."""
+"""Live rating: rate one event at a time, with exactly the same ratings as from a replay of all events."""
 
 import threading
 from collections.abc import Sequence
@@ -35,14 +35,14 @@ from podium.results.reading import Results, read_results
 from podium.support.words import counted, table_html
 from podium.systems import make_system
 
-SHOWN_PLAYERS = 10  # in a notebook
+SHOWN_PLAYERS = 10  # number of rows displayed in a notebook
 
 
 class Live(Standings):
     """Ratings that are updated with each event.
 
     Events must arrive in order. A rejected event changes nothing. Each event is its own rating period. Several threads
-    can share one object, because each call finishes before the next one starts. A copy or a pickle is independent of
+    can share one object, because each call finishes before the next one starts. Copies and pickles are independent of
     the original.
 
     Args:
@@ -63,7 +63,7 @@ class Live(Standings):
                 self._newest[pool] = max(self._newest.get(pool, (NEVER, FIRST)), (seen, FIRST))
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return everything except the lock, for an independent copy or pickle."""
+        """Return everything except the lock, for a copy or a pickle."""
         with self._lock:
             owned = {name: copy(value) for name, value in self.__dict__.items() if name not in ("_lock", "system")}
         return owned | {"system": self.system}
@@ -102,7 +102,7 @@ class Live(Standings):
 
         Args:
             path: the file.
-            system: the system that the ratings must come from. Required if the system is your own. Default: the system
+            system: the system from which the ratings must come. Required if the system is your own. Default: the system
                 named in the file.
 
         Returns:
@@ -129,8 +129,8 @@ class Live(Standings):
             rows: results in any form that `podium.rate` accepts: dicts, a frame or a path.
 
         Returns:
-            One row per player and event, in the order in which they are rated: `event_id, pool, started_at, player,
-            rating_before, delta`, and then every field of the state after the event.
+            One row per player and event, in the order in which the events are rated: `event_id, pool, started_at,
+            player, rating_before, delta`, and then every field of the state after the event.
 
         Raises:
             ResultsError: the rows are invalid, or an event was already rated or is older than the latest one.
@@ -152,16 +152,16 @@ class Live(Standings):
         started_at: datetime | str | None = None,
         **columns: Any,
     ) -> RatedEvent:
-        """Rate one event given as teams, and return the changes as plain objects.
+        """Rate one event, described by its teams, and return the changes as plain objects.
 
         Args:
             event_id: the ID of the event. It must not have been rated before.
-            teams: the members of each team. A team of one can be given as just the name.
+            teams: the members of each team. A team of one can be just the name.
             ranks: one rank per team. The lowest rank is the best, and equal ranks are ties. Default: the order of
                 `teams`.
             scores: one score per team. The highest score is the best.
             pool: the pool to rate in.
-            started_at: the start time, in UTC if it has no offset.
+            started_at: the start time, in UTC unless it has an offset.
             columns: other columns of the results table, with the same value for every player, such as
                 `mode="time-trial"`.
 
@@ -204,7 +204,7 @@ class Live(Standings):
         return events, replayed
 
     def _encode(self, results: Results) -> tuple[Events, RowNumbers]:
-        """Encode the events, and find the row of each player in them."""
+        """Encode the events, and find the row of each player who takes part."""
         events = encode(results, self.system)
         numbers = self._ratings.rows_of(events)
         return with_idle_before(events, self.system, EVENT, self._ratings.seen[numbers]), numbers
@@ -213,8 +213,8 @@ class Live(Standings):
         """Begin a season by multiplying every player's lead over a newcomer by `keep`.
 
         Args:
-            keep: share of each lead to keep, from 0 (everyone starts level) to 1 (nothing changes).
-            widens: True to make ratings less certain by the points that are taken from them, as pools do.
+            keep: share of each lead to keep, from 0 (all start equal) to 1 (nothing changes).
+            widens: True to make ratings less certain by as many points as the season moves them, as pools do.
 
         Returns:
             The rated players as (pool, player), and their states before and after, as float64 arrays of shape (players,
@@ -293,12 +293,13 @@ class Live(Standings):
         return explain(self.system, *self._foreseen(rows), event_id, player)
 
     def what_if(self, rows: Any, event_id: str, player: str, *, margin: float | None = None) -> WhatIf:
-        """Compare the effect of an event with the effect that it would have if one thing were different.
+        """Compare an event's effect with the effect that it would have if one thing were different.
 
         The other arguments and the errors are the same as for `explain`.
 
         Args:
-            margin: the margin of wins between two sides, in systems that rate margins. If None, the usual margin.
+            margin: the margin by which heats between two sides are won, in systems that rate margins. If None, the
+                usual margin.
 
         Returns:
             The change caused by the event, and the change in each alternative case.

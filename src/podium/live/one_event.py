@@ -20,7 +20,7 @@ TEAM_COLUMNS = (
     "position",
     "score",
     "team_score",
-)  # columns for which the caller has separate arguments
+)  # columns for which `rows_of_teams` has separate arguments
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +40,8 @@ class RatedEvent:
 
     event_id: str
     pool: str
-    rated: bool  # False for events with `ranked=False` or a single team, which change no ratings
-    teams: tuple[tuple[PlayerChange, ...], ...]  # in the given order
+    rated: bool  # False for events that change no ratings: with `ranked=False`, or with a single team
+    teams: tuple[tuple[PlayerChange, ...], ...]  # in the order of the teams
 
     @property
     def players(self) -> dict[str, PlayerChange]:
@@ -113,13 +113,13 @@ def numbers(values: Sequence[float], members: Sequence[Sequence[str]], subject: 
     return [float(value) for value in values]
 
 
-FIRST = -math.inf  # the sequence number of events without one
+FIRST = -math.inf  # sequence number of events that have none
 Moment = tuple[int, float]  # microseconds since 1970 and sequence
 LATE = "is before the latest event. Rate all results again in order with podium.rate."
 
 
 def moments(frame: pl.DataFrame) -> Iterator[tuple[str, Moment]]:
-    """Yield the pool of each row, and the time of the row's event if it is known."""
+    """Yield each row's pool, and the time of its event if known."""
     started = frame["started_at"].to_physical().to_list() if "started_at" in frame.columns else repeat(NEVER)
     sequence = frame[SEQUENCE].to_list() if SEQUENCE in frame.columns else repeat(FIRST)
     return zip(frame["pool"].to_list(), zip(started, sequence, strict=False), strict=False)

@@ -1,4 +1,4 @@
-"""Live ratings in a file: a ZIP archive of players, rated events and settings.
+"""Live ratings in a file: a ZIP archive with players, rated events and settings.
 
 | member | content | |---|---| | `live.json` | format number, versions of Podium and its arithmetic, system, parameters,
 fields of the state | | `players.parquet` | one row per player: pool, player, latest event, peak, then the fields of the
@@ -38,12 +38,12 @@ from podium.version import ARITHMETIC, __version__
 
 PlayerKey = tuple[str, str]  # pool and player
 RowNumbers = npt.NDArray[np.int64]
-UNRATED = -np.inf  # the peak of a player without rated events
+UNRATED = -np.inf  # the peak for a player without rated events
 
 
 @dataclass(slots=True)
 class LiveRatings:
-    """The states of all players, one row each, in arrays that grow together, and the states of pools."""
+    """The states of pools, and the states of all players in arrays that grow together, with one row per player."""
 
     system: System
     rows: dict[PlayerKey, int] = field(default_factory=dict)
@@ -62,7 +62,7 @@ class LiveRatings:
         return LiveRatings(self.system, *(copy(getattr(self, field.name)) for field in fields(self)[1:]))
 
     def rows_of(self, events: Events) -> RowNumbers:
-        """Return the row of each player in the events, and add rows for newcomers."""
+        """Return the row of each player who takes part in the events, adding rows for newcomers."""
         numbers, names = np.empty(events.player_names.len(), np.int64), events.player_names.to_list()
         for pool in events.pools:
             for player in range(pool.first_player, pool.last_player):
@@ -77,14 +77,14 @@ class LiveRatings:
         return numbers
 
     def truncate(self, count: int) -> None:
-        """Remove the newcomers that follow the first `count` players."""
+        """Remove the newcomers after the first `count` players."""
         while len(self.rows) > count:
             self.rows.popitem()
         self.states, self.seen = self.states[:count], self.seen[:count]
         self.peaks, self.last_events = self.peaks[:count], self.last_events[:count]
 
     def take(self, events: Events, replayed: Replayed, numbers: RowNumbers) -> None:
-        """Store the states after a replay of the events; `numbers` holds the rows of their players."""
+        """Store the states after a replay of the events. `numbers` contains the rows of their players."""
         self.states[numbers] = replayed.states
         if self.system.pool_fields:
             self.pool_states.update({pool.name: replayed.pools[k] for k, pool in enumerate(events.pools)})
@@ -138,11 +138,11 @@ def starting_ratings(system: System, start: StartingRatings) -> LiveRatings:
     return LiveRatings(system, rows, start.states.copy(), start.seen.copy(), peaks, last_events, dict(start.pools))
 
 
-FORMAT, FORMAT_OF_POOLS = 1, 2  # Format 2 is used if pools have a state, because readers of format 1 would ignore it.
+FORMAT, FORMAT_OF_POOLS = 1, 2  # Format 2 is used if pools have a state, which readers of format 1 would ignore.
 HEADER, PLAYERS, EVENTS, POOLS = "live.json", "players.parquet", "events.parquet", "pools.parquet"
 FIRST_YEAR = (1980, 1, 1, 0, 0, 0)  # the date of every member, so that equal ratings give equal files
 STATE = "state."
-UNREADABLE = (  # RuntimeError: from an archive with a password, or in a variant that zipfile cannot read
+UNREADABLE = (  # RuntimeError: the archive has a password, or a variant that zipfile cannot read
     LookupError, TypeError, ValueError, EOFError, RuntimeError, AttributeError, OverflowError, zlib.error,
     zipfile.BadZipFile, *PARQUET_ERRORS,
 )  # fmt: skip
@@ -154,7 +154,7 @@ Saved = tuple[
 
 
 def write(path: Path, ratings: LiveRatings, events: Iterable[str], newest: dict[str, Moment]) -> None:
-    """Write live ratings to a file. If that raises an OutputError, no new file is left behind."""
+    """Write live ratings to a file. If this raises an OutputError, it leaves no new file behind."""
     system = ratings.system
     header = {
         "format": FORMAT_OF_POOLS if system.pool_fields else FORMAT,
@@ -217,7 +217,7 @@ def read(path: Path, system: System | None) -> Saved:
 
 
 def refuse_revision(path: Path, header: dict[str, Any]) -> None:
-    """Raise a ParameterError if the file's format is newer or its revision of the arithmetic differs."""
+    """Raise a ParameterError if the file's format is newer, or if its revision of the arithmetic differs."""
     if header["format"] > FORMAT_OF_POOLS:
         raise ParameterError(
             f"{path}: was written by Podium {header['podium']}, and this version, {__version__}, cannot read its "

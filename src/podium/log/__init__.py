@@ -1,1 +1,1 @@
-"""The log and its parts: the contents of events, pools, and players by number."""
+"""The log and its parts: event contents, pools, and numbered players."""

@@ -1,8 +1,8 @@
 """The hash chain of a pool's log, and announcements of new entries.
 
-Each entry stores a hash of itself and of the previous entry. Only values with the same meaning in every database are
-hashed: the place in the chain instead of the entry's number, and neither the pool's number nor the digest. Reasons and
-titles have separate salted hashes, so that the texts can be blanked without breaking the chain.
+Each entry stores a hash of itself and of the previous entry. Only values that mean the same in every database are
+hashed. These include the place in the chain instead of the entry's number. The pool's number and the digest are
+excluded. Reasons and titles have separate salted hashes, so their texts can be blanked without breaking the chain.
 """
 
 import hashlib
@@ -46,7 +46,7 @@ class Head:
 
 
 def entry_hash(previous: bytes, values: Iterable[Any]) -> bytes:
-    """Return the hash of an entry, calculated from its column values in the order of `HASHED`.
+    """Return the hash of an entry, given its column values in the order of `HASHED`.
 
     Returns:
         SHA-256 of `previous` and every value. A value is a byte 0 for None, or else a byte 1, the length in 8
@@ -105,14 +105,14 @@ SELECT_NEWEST = sa.select(
 
 
 class Announcement(NamedTuple):
-    """An announcement that a pool's log has grown, up to the given entry."""
+    """An announcement that a pool's log now extends to this entry."""
 
     seq: int  # number of the newest entry; 0 in a probe
-    pool: str  # name of the pool, or the text of a probe
+    pool: str  # name of the pool, or a probe's text
 
 
 def announce(pool: PoolView, seq: int) -> None:
-    """When this transaction is committed, announce to all processes that a pool's log has grown up to an entry."""
+    """Announce to all processes, once this transaction is committed, that a pool's log now extends to an entry."""
     if pool.connection.dialect.name == "postgresql":
         pool.execute(NOTIFY, payload=f"{seq} {pool.name}")
 
@@ -124,7 +124,7 @@ def announce_probe(engine: sa.Engine, text: str) -> None:
 
 
 def newest_entries(connection: sa.Connection) -> dict[str, int]:
-    """Return the number of the newest log entry in each pool, or 0, with one index lookup per pool."""
+    """Return the number of each pool's newest log entry, or 0 if it has none. This takes one index lookup per pool."""
     return {row.name: row.seq or 0 for row in connection.execute(SELECT_NEWEST)}
 
 

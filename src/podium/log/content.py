@@ -30,18 +30,18 @@ SCHEMA = {
     name: pl.Int64 if name == "player" else TYPES[name]
     for name in ALL
     if name not in ("pool", SEQUENCE, "started_at", *FOR_PAGES)
-}  # the log has the pool, events have order and dates, and ratings do not depend on page texts
+}  # columns that are stored elsewhere, or on which ratings do not depend
 DEFAULT_POOL = DEFAULTS["pool"]
-REPEATED = 4  # average repetitions of a value from which distinct values are encoded once
+REPEATED = 4  # with this many repetitions per value on average, each distinct value is encoded only once
 JSON_BOOLEANS = {True: "true", False: "false"}
 ENCODERS: dict[Any, Callable[[Any], str]] = {pl.Float64: float.__repr__, pl.Boolean: JSON_BOOLEANS.__getitem__}
 encode_text = json.encoder.encode_basestring  # like json.dumps without ensure_ascii
-# columns that are written separately, because they are the first and the last of a row
+# written separately, as the first and last columns of a row
 SEPARATE_COLUMNS = ("event_id", "player")
 PLAYER_NEXT, LINE_END = ',"player":', "}\n"  # text before a row's player, and after the player and the equipment
-# in a line of JSON; never matches within a string, as above
+# in a line of JSON; cannot match within a string, as above
 PAGE_FIELDS = re.compile(r',"(?:title|url)":"(?:[^"\\]|\\.)*"')
-shared_names = re.compile(rb'"(shared:[^"\\]+)":').findall  # in lines of JSON; texts escape quotes
+shared_names = re.compile(rb'"(shared:[^"\\]+)":').findall  # in lines of JSON, where texts escape quotes
 # columns with the same value in all rows of an event
 EVENT_COLUMNS = (SEQUENCE, "event_id", "started_at", "mode", "ranked", "weight")
 
@@ -51,14 +51,14 @@ class Content:
     """The content of an event: its rows without players, and the players, either as names or as numbers."""
 
     event_id: str
-    order: Order | None  # dated or numbered; None without either
+    order: Order | None  # dated or numbered; None if neither
     started_at: int  # microseconds since 1970, as in `podium.log.pools`; 0 if there is neither
     heads: tuple[str, ...]  # JSON objects up to the value of `player`, which comes last
     players: tuple[str, ...]
     title: str | None = None  # only in the first line, as is the address
     url: str | None = None
-    sent: "Content | None" = None  # with the names before normalisation, if any changed
-    sent_heads: tuple[str, ...] = ()  # heads as sent, if the store added the date or number
+    sent: "Content | None" = None  # the names before normalisation, if any changed
+    sent_heads: tuple[str, ...] = ()  # the heads as sent, if the store added a date or number
     shared: tuple[dict[str, str], ...] = ()  # names of equipment by column, for each row; empty without equipment
 
     @property
@@ -67,7 +67,7 @@ class Content:
         return [*self.players, *chain.from_iterable(row.values() for row in self.shared)]
 
     def at(self, order: Order, started_at: int) -> "Content":
-        """Return the content, and add a date or number if it was sent without one."""
+        """Return the content. If it was sent without a date or number, add one."""
         if self.order is not None:
             return self
         sent = None if self.sent is None else self.sent.at(order, started_at)
@@ -78,7 +78,7 @@ class Content:
         return self._with_head(self.event_id, None, 0)
 
     def renamed(self, event_id: str) -> "Content":
-        """Return the content with a different ID, before the store adds a date or number to it."""
+        """Return the content with a different ID. The store must not have added a date or number yet."""
         return self if event_id == self.event_id else self._with_head(event_id, self.order, self.started_at)
 
     def _with_head(self, event_id: str, order: Order | None, started_at: int) -> "Content":
@@ -103,17 +103,17 @@ class Content:
         return (head[bare:] for head in self.heads)
 
     def digest(self, secret: bytes) -> bytes:
-        """Return the digest of the content as sent, with names instead of numbers, keyed with the pool's secret."""
+        """Return the digest of the content as sent (with names, not numbers), keyed with the pool's secret."""
         sent = self.lines(self.sent_heads or self.heads, lambda names: map(encode_text, names))
         return keyed_digest(sent.encode(), secret)
 
     def body(self, numbers: Mapping[str, int], absent: Iterable["Absent"] = ()) -> bytes:
-        """Return the lines with the numbers of players, and add one quit line for each absent entrant."""
+        """Return the lines with player numbers, followed by one quit line per absent entrant."""
         lines = self.lines(self.heads, lambda names: map(str, map(numbers.__getitem__, names)))
         return (lines + "".join(map(self.quit_line, absent))).encode()
 
     def lines(self, heads: Iterable[str], written: Callable[[Iterable[str]], Iterable[str]]) -> str:
-        """Return the rows, in which players and equipment appear in their written form."""
+        """Return the rows as lines, given the written form of each player and piece of equipment."""
         ends = written(self.players)
         if self.shared:
             equipment = ("".join(map(',"{}":{}'.format, row, written(row.values()))) for row in self.shared)
@@ -121,7 +121,10 @@ class Content:
         return json_lines(heads, ends)
 
     def quit_line(self, absent: "Absent") -> str:
-        """Return the line for a registered entrant who is missing from the result and so quit in the first heat."""
+        """Return the line for a registered entrant who is missing from the result.
+
+        It means a quit in the first heat.
+        """
         first = row_of(self.heads[0])
         row = {name: first[name] for name in (*EVENT_COLUMNS, "heat") if name in first} | {"status": "quit"}
         if absent.team is not None:
@@ -143,7 +146,7 @@ def json_lines(heads: Iterable[str], ends: Iterable[str]) -> str:
 
 
 def row_of(head: str) -> dict[str, Any]:
-    """Return the row for which a head stands, with None as the player."""
+    """Return the row that belongs to a head, with None as the player."""
     row: dict[str, Any] = json.loads(head + "null}")
     return row
 
@@ -170,12 +173,12 @@ def as_logged(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def other_pool_error(source: str, name: str, pool: str) -> ResultsError:
-    """Return the error for a row that names a pool other than the one to which it was sent."""
+    """Return the error for a row that names a different pool from the one to which it was sent."""
     return ResultsError(source, [Fault(None, "pool", name, f"is not {pool}, where the event was sent")])
 
 
 def read_contents(rows: Any, pool: str, known: Known) -> dict[str, Content]:
-    """Check results for one pool, as `check_results` does, and return each event's content by ID, in row order."""
+    """Check results for one pool as `check_results` does, and return each event's content by ID, in row order."""
     contents = plain_contents(rows, pool)
     return contents_of(check_results(rows, pool, known)) if contents is None else contents
 
@@ -257,7 +260,7 @@ def equipment_in(columns: Mapping[str, list[Any]]) -> list[dict[str, str]]:
 
 
 def starts_in(columns: Mapping[str, list[Any]]) -> tuple[Order | None, list[int]]:
-    """Return the order of the events in checked rows, and the start of each row in microseconds since 1970."""
+    """Return the order (by date or number) of checked rows, and the start of each row in microseconds since 1970."""
     if "started_at" in columns:
         return DATED, columns["started_at"]
     if SEQUENCE in columns:
@@ -303,7 +306,7 @@ def first_values(columns: Mapping[str, list[Any]], name: str) -> dict[str, str]:
 def row_set(text: str) -> tuple[str, ...]:
     """Return the sorted rows of a content without the page texts of the first row.
 
-    The order of rows does not matter.
+    Two contents with equal sets are the same, whatever the order of their rows.
     """
     first, *rest = text.removesuffix(LINE_END).split(LINE_END)
     return "".join(PAGE_FIELDS.findall(first)), *sorted([PAGE_FIELDS.sub("", first), *rest])

@@ -1,4 +1,4 @@
-"""Connections and transactions. The schema is upgraded when a database is opened."""
+"""Connections and transactions. Opening a database upgrades its schema."""
 
 import functools
 import sqlite3
@@ -20,20 +20,20 @@ MIGRATIONS = Path(__file__).with_name("migrations")
 CARRY_OVER = "run podium pool export with the version that wrote it, and podium pool import with this one"
 BUSY_TIMEOUT_MS = 30_000  # writers take turns; a writer waits this long
 PRAGMAS = (
-    "page_size=8192",  # for new databases: batches change pages all over the index by player
+    "page_size=8192",  # for new databases: batches change pages throughout the index by player
     "journal_mode=WAL",
     "synchronous=FULL",
     "foreign_keys=ON",
     "secure_delete=ON",  # deleted data are overwritten, so that anonymized names do not stay in free pages
     f"busy_timeout={BUSY_TIMEOUT_MS}",
-    "cache_size=-16384",  # KiB per connection, of which a service has 15, for data in the -wal; the rest is mapped
+    "cache_size=-16384",  # KiB for data in the -wal, for each of a service's 15 connections; the rest is mapped
     "soft_heap_limit=50331648",  # bytes of all connections of a process; above it, each reuses its pages
     "mmap_size=1073741824",
-    "wal_autocheckpoint=8192",  # pages: pages that many batches change are copied once for all
+    "wal_autocheckpoint=8192",  # in pages: a page that many batches change is copied only once
 )
 
 
-# Temporary failures, by SQLite's names and by SQLSTATE. The first match counts.
+# Temporary failures, by SQLite's names and by SQLSTATE. The first match applies.
 OUTAGES = (
     (("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_PROTOCOL", "40001", "40P01", "55P03"),
      "the database is busy with other work"),
@@ -46,7 +46,7 @@ OUTAGES = (
 
 
 class StoreError(PodiumError):
-    """The store cannot do something, or does not allow it."""
+    """The store cannot perform an operation, or does not allow it."""
 
 
 class UnavailableError(StoreError):
@@ -54,7 +54,7 @@ class UnavailableError(StoreError):
 
 
 def open_database(url: str, *, must_exist: bool = False) -> sa.Engine:
-    """Return an engine for a database whose schema has been upgraded."""
+    """Open a database, upgrading its schema, and return its engine."""
     if must_exist:
         require_database(url)
     with explain_failure(url):
@@ -72,7 +72,7 @@ def open_database(url: str, *, must_exist: bool = False) -> sa.Engine:
 
 
 def require_database(url: str, name: str = "") -> None:
-    """Raise an error if a URL is not a database of this version of Podium. Nothing is created or changed."""
+    """Raise an error if a URL does not lead to a database of this version of Podium. Nothing is created or changed."""
     with explain_failure(name or url):
         reason = refusal_of(url)
     if reason:
@@ -80,13 +80,13 @@ def require_database(url: str, name: str = "") -> None:
 
 
 def is_database(url: str) -> bool:
-    """Return True if a URL is a database of this version of Podium. Nothing is created or changed."""
+    """Return True if a URL leads to a database of this version of Podium. Nothing is created or changed."""
     with explain_failure(url):
         return not refusal_of(url)
 
 
 def refusal_of(url: str) -> str:
-    """Return the reason why a URL is not a database of this version of Podium, or an empty string if it is one."""
+    """Return the reason why a URL is not a database of this Podium version, or an empty string if it is one."""
     engine = plain_engine(url)  # Podium's own engine would convert any database to WAL
     try:
         return refusal(engine)
@@ -116,7 +116,7 @@ def as_it_is(value: Any) -> Any:
     return value
 
 
-for kind in (bytes, type(None)):  # an adapter avoids the driver's slow search for other methods of adapting
+for kind in (bytes, type(None)):  # an adapter avoids the driver's slow search for other ways to adapt a value
     sqlite3.register_adapter(kind, as_it_is)
 
 
@@ -132,7 +132,7 @@ def plain_engine(url: str) -> sa.Engine:
 
 
 def engine_for(url: str) -> sa.Engine:
-    """Return an engine for a database without upgrading its schema."""
+    """Return a database's engine, without upgrading the schema."""
     engine = plain_engine(url)
     if engine.dialect.name == "sqlite":
         sa.event.listen(engine, "connect", _prepare_sqlite)
@@ -157,14 +157,14 @@ def close_engine(engine: sa.Engine, patience_s: float = 0.0) -> None:
     sa.event.listen(engine.pool, "checkin", close_returned)  # `dispose` alone would leave these connections open
     with closing:
         engine.dispose()
-    pools.append(engine.pool)  # the new pool also gets the listener, because a thread may still start something
+    pools.append(engine.pool)  # the new pool also needs the listener, because a thread may still start a transaction
     while time.monotonic() < end and any(isinstance(pool, sa.QueuePool) and pool.checkedout() for pool in pools):
         time.sleep(0.01)
 
 
 @contextmanager
 def explain_failure(url: str) -> Iterator[None]:
-    """Turn any failure to open a database into a `StoreError` with a one-line message without the password."""
+    """Convert any failure to open a database to a `StoreError` with a one-line message that leaves out the password."""
     try:
         yield
     except (sa.exc.SQLAlchemyError, OSError) as error:
@@ -210,7 +210,7 @@ def read_transaction(engine: sa.Engine) -> Iterator[sa.Connection]:
 
 
 def reading_once(connection: sa.Connection) -> AbstractContextManager[None]:
-    """Return a context for work that reads all data of a pool once."""
+    """Return a context for reading all data of a pool once."""
     return pragmas(connection.connection, **UNMAPPED) if connection.dialect.name == "sqlite" else nullcontext()
 
 
@@ -229,10 +229,10 @@ def write(engine: sa.Engine, statement: sa.Executable, params: Any = None) -> An
 
 @contextmanager
 def explain_outage() -> Iterator[None]:
-    """Turn a temporary failure of the database into an `UnavailableError`, and re-raise any other error unchanged."""
+    """Convert a temporary failure of the database to an `UnavailableError`, and re-raise any other error unchanged."""
     try:
         yield
-    except sa.exc.TimeoutError as error:  # waiting for a connection of this process
+    except sa.exc.TimeoutError as error:  # no connection of this process became free
         raise UnavailableError("Too many requests are waiting for the database. Send the request again.") from error
     except sa.exc.DBAPIError as error:
         reason = outage(error)
@@ -288,7 +288,7 @@ def unknown_schema(engine: sa.Engine, revision: str | None) -> str:
 def earliest_revision(engine: sa.Engine) -> str | None:
     """Return the earliest revision whose versions of Podium can still use the schema.
 
-    The newest migration states it.
+    The newest migration names it.
     """
     with read_only_engine(engine).connect() as connection:
         if not sa.inspect(connection).has_table(compatibility.name):
@@ -321,19 +321,19 @@ def upgrade(engine: sa.Engine) -> None:
         lock_schema(connection)
         config.attributes["connection"] = connection
         command.upgrade(config, "head")
-        # this connection stays in use, but does not know the statistics that it has just written
+        # this connection stays in use, but has not loaded the statistics that it has just written
         if engine.dialect.name == "sqlite":
             connection.exec_driver_sql("ANALYZE sqlite_master")
 
 
 def lock_schema(connection: sa.Connection) -> None:
-    """Wait until this transaction may change tables. In SQLite, every writer may change them."""
+    """Wait until this transaction may change tables. In SQLite, every writer may."""
     if connection.dialect.name == "postgresql":
         connection.execute(sa.text("SELECT pg_advisory_xact_lock(7061)"))
 
 
 def former_tables(connection: sa.Connection) -> list[str]:
-    """Return the tables in a database that only earlier versions of Podium read."""
+    """Return those tables of a database that only earlier versions of Podium read."""
     present = sa.inspect(connection).get_table_names()
     return [name for name in FORMER_TABLES if name in present]
 
@@ -368,10 +368,10 @@ ALIVE = "SELECT 1"
 class UpkeepLock:
     """The right to maintain a database.
 
-    Only one process at a time can hold it, and that process keeps it until it ends.
+    Only one process at a time can have it, and keeps it until the process ends.
 
     In PostgreSQL, this is an advisory lock of a session, which the database releases when the process ends. SQLite
-    serves only a single process, so that process always holds the right.
+    serves only a single process, which always has the right.
     """
 
     def __init__(self, engine: sa.Engine) -> None:
@@ -404,7 +404,7 @@ class UpkeepLock:
                 session: Any = pooled.driver_connection
                 session.commit()  # the lock belongs to the session, not to the transaction
                 session.autocommit = True
-                pooled.detach()  # it stays open, outside the connection pool
+                pooled.detach()  # the session stays open, outside the connection pool
                 self._session = session
         finally:
             if self._session is None:

@@ -1,4 +1,4 @@
-"""The files of an SQLite database: file names, integrity checks and checkpoints."""
+"""The files of an SQLite database: their names, integrity checks and checkpoints."""
 
 import os
 import sqlite3
@@ -11,8 +11,8 @@ import sqlalchemy as sa
 
 SIDE_FILES = ("-wal", "-shm", "-journal")  # files that SQLite keeps next to a database, which belong to it
 TRUNCATE_WAIT_MS = 2_000  # wait for active readers
-LARGE_WAL_BYTES = 268_435_456  # size of a `-wal` that is worth the wait: with overlapping reads it grows without limit
-UNMAPPED = {"mmap_size": 0}  # for passes through a whole file: piece by piece, not mapped
+LARGE_WAL_BYTES = 268_435_456  # size of a `-wal` that justifies waiting: with overlapping reads, it grows without limit
+UNMAPPED = {"mmap_size": 0}  # for reading a whole file: piece by piece, not mapped
 
 
 def file_of(url: sa.URL) -> Path | None:
@@ -27,12 +27,12 @@ def files_of(path: Path) -> list[Path]:
 
 
 def heads_beside(path: Path) -> Path:
-    """Return the file in which `podium serve` saves the newest heads of a database's logs."""
+    """Return the file, next to a database, in which `podium serve` saves the newest heads of the logs."""
     return path.with_name(f"{path.name}-heads")
 
 
 def is_sealed(path: Path) -> bool:
-    """Return True if SQLite can read a database only as immutable, because no side file exists or can be created."""
+    """Return True if SQLite can only read a database as immutable. No side file exists, and none can be created."""
     has_log = any(file.stat().st_size for file in files_of(path) if file != path)
     return path.is_file() and not has_log and not os.access(path.resolve().parent, os.W_OK)
 
@@ -50,9 +50,9 @@ def sqlite_code(error: BaseException | None) -> str:
 
 @contextmanager
 def pragmas(connection: Any, **values: int) -> Iterator[None]:
-    """Change settings of an SQLite connection for the duration of the context.
+    """Change settings of an SQLite connection while the context is active.
 
-    In-memory databases lack some settings.
+    Settings that in-memory databases lack are ignored.
     """
     cursor = connection.cursor()
     found = {name: cursor.execute(f"PRAGMA {name}").fetchone() for name in values}
@@ -70,7 +70,7 @@ def integrity_faults(engine: sa.Engine) -> list[str]:
     """Return the problems that SQLite's own check finds in its file, one per string.
 
     The list is empty for other databases. Other threads keep running, because the check has its own connection and
-    SQLite does not hold Python's lock.
+    SQLite releases Python's lock.
     """
     if file_of(engine.url) is None:
         return []
@@ -89,11 +89,11 @@ def truncate_wal(engine: sa.Engine, wait_ms: int = TRUNCATE_WAIT_MS) -> bool:
     """Move all committed data into the database file, and empty the `-wal` file next to it.
 
     Until this happens, the `-wal` file contains older versions of changed data. An active reader prevents it from being
-    emptied. In this case, as much data as possible is moved, and nothing is lost.
+    emptied. In this case, as much data as possible is moved. Nothing is lost.
 
     Args:
-        wait_ms: Time in milliseconds to wait for active readers. No one can write during that time. For a large file,
-            it is at least `TRUNCATE_WAIT_MS`.
+        wait_ms: Milliseconds to wait for active readers, at least `TRUNCATE_WAIT_MS` for a large file. Nobody can write
+            during that time.
     """
     path = file_of(engine.url)
     if path is None or not path.is_file():  # a connection would create an empty file

@@ -53,7 +53,7 @@ def lost_heads(engine: sa.Engine, pool_name: str | None = None) -> list[str]:
 
 
 def keep_heads(engine: sa.Engine) -> None:
-    """Write the newest head of each log next to the database, unless a log no longer contains its saved head."""
+    """Save the newest head of each log next to the database, unless the log no longer contains its saved head."""
     database = file_of(engine.url)
     if database is None or not database.exists():
         return
@@ -66,7 +66,7 @@ def keep_heads(engine: sa.Engine) -> None:
 
 def forget_head(engine: sa.Engine, pool_name: str) -> None:
     """Remove the saved head of a deleted pool."""
-    with suppress(StoreError):  # a file that cannot be read is for `podium verify` to report
+    with suppress(StoreError):  # `podium verify` reports a file that cannot be read
         write(engine, {name: head for name, head in kept_heads(engine).items() if name != pool_name})
 
 

@@ -1,4 +1,4 @@
-"""The append-only log, from which everything else about a pool is derived. It can be verified and contains reasons."""
+"""The append-only log, from which everything else about a pool is derived. It contains reasons and can be verified."""
 
 import hashlib
 import hmac
@@ -21,7 +21,7 @@ from podium.results.names import NONCHARACTERS
 from podium.support.words import counted
 
 SUBMIT, AMEND, VOID, UNVOID = "submit", "amend", "void", "restore"  # events
-MOVE = "move"  # events: other or equal content, which from now on comes last among those of its time
+MOVE = "move"  # events: new content, or the same content again, which moves behind the other events at its time
 REGISTER = "register"  # a starting match, with its entrants
 PLAN, CANCEL = "plan", "cancel"  # fixtures: its complete new data, and its cancellation
 MERGE, UNMERGE = "merge", "unmerge"  # accounts, by number
@@ -30,13 +30,13 @@ SEASON, CONFIGURE, RERATE = "season", "configure", "rerate"  # the pool; the las
 CLOSE, REOPEN = "close", "reopen"  # the pool
 DESCRIBE = "describe"  # the pool: its complete new description
 BLANK = "blank"  # the reason or title of an entry, by its place in the chain
-REDACT = "redact"  # texts of earlier entries with a removed name; with the hashes of their present content
+REDACT = "redact"  # redacted texts of earlier entries, with the hashes of their present content
 KINDS = (
     SUBMIT, AMEND, VOID, UNVOID, REGISTER, MERGE, UNMERGE, RENAME, ANONYMIZE, SEASON, CONFIGURE, RERATE, CLOSE,
     REOPEN, DESCRIBE, BLANK, PLAN, CANCEL, MOVE, REDACT,
 )  # fmt: skip
-CURRENT_KINDS = {UNVOID: "unvoid", ANONYMIZE: "anonymize"}  # of kinds that are stored under a former name
-WITH_CONTENT = (SUBMIT, AMEND, MOVE)  # kinds whose body is an event's content, and whose digest identifies repeats
+CURRENT_KINDS = {UNVOID: "unvoid", ANONYMIZE: "anonymize"}  # current names of kinds that are stored under a former name
+WITH_CONTENT = (SUBMIT, AMEND, MOVE)  # kinds whose body is an event's content; the digest identifies repeats
 DIGEST_BYTES = SALT_BYTES = 16
 TITLED = (*WITH_CONTENT, PLAN)  # kinds whose body may have a title
 TITLE = re.compile(rb'(?:, ?"(?:title|url)": ?"(?:[^"\\]|\\.)*")+')  # in JSON; texts escape "
@@ -46,19 +46,19 @@ DRAW_SEQUENCE = sa.text("SELECT nextval(pg_get_serial_sequence('log', 'seq')) FR
 
 
 def current_kind(kind: str) -> str:
-    """Return the name that responses use for a stored kind of entry."""
+    """Return the name that responses use for an entry's stored kind."""
     return CURRENT_KINDS.get(kind, kind)
 
 
 class LogEntry(NamedTuple):
-    """An entry to be appended. Its number, place, pool and time are assigned when it is appended."""
+    """An entry to append. Appending it assigns its number, place, pool and time."""
 
     subject: str
     body: bytes
     actor: str
     digest: bytes = b""  # digest of an event's content
     match_id: str | None = None  # registered match of which the event is the result
-    present: int | None = None  # number of the match's entrants in the result
+    present: int | None = None  # number of the match's entrants who are in the result
     reason: str = ""  # the actor's reason
     kind: str = ""  # needed if entries of several kinds are appended together
 
@@ -69,19 +69,19 @@ class Logged(NamedTuple):
 
 
 def json_entry(subject: str, details: Any, actor: str, reason: str = "") -> LogEntry:
-    """Return an entry with a JSON body. The body is empty if `details` is None."""
+    """Return an entry with `details` as a JSON body. The body is empty if `details` is None."""
     body = b"" if details is None else json.dumps(details, ensure_ascii=False).encode()
     return LogEntry(subject, body, actor, reason=reason)
 
 
 def keyed_digest(content: bytes, secret: bytes) -> bytes:
-    """Return a digest that identifies equal content but reveals nothing to anyone without the secret."""
+    """Return a digest that identifies equal content, but reveals nothing to anyone who lacks the secret."""
     digest = hashlib.blake2b(content, digest_size=DIGEST_BYTES).digest()
     return hmac.digest(secret, digest, "sha256")[:DIGEST_BYTES]  # RFC 2104
 
 
 def append(pool: PoolView, kind: str, entries: Sequence[LogEntry]) -> Logged:
-    """Append entries to the log and its chain. Their numbers are assigned while the pool is locked."""
+    """Append entries to the log and its chain. Numbers are assigned while the pool is locked."""
     head = chain.newest_head(pool)
     if not entries:
         return Logged([], head)
@@ -140,7 +140,7 @@ whole_body = sa.func.coalesce(  # including its title
 ).label("body")
 SELECT_BODIES = sa.select(log.c.seq, whole_body).where(among(log.c.seq))
 SELECT_CONTENTS = SELECT_BODIES.add_columns(log.c.digest)
-TITLE_OR_HEAD = (  # the title if it is stored next to the log, else the start of the body
+TITLE_OR_HEAD = (  # the title if it is stored next to the log, otherwise the start of the body
     sa.select(log.c.seq, sa.func.coalesce(title.c.text, sa.func.substr(log.c.body, 1, 16_384)))
     .outerjoin(title, sa.and_(title.c.pool_id == log.c.pool_id, title.c.seq == log.c.seq))
     .where(of_pool(log))
@@ -151,7 +151,7 @@ SELECT_NEWEST_SEQ = sa.select(sa.func.max(log.c.seq)).where(of_pool(log))
 
 
 def newest_seq(pool: PoolView) -> int:
-    """Return the number of the pool's newest log entry. While this number stays the same, all ratings do.
+    """Return the number of the pool's newest log entry. Ratings change only if this number changes.
 
     Returns:
         The number, or 0 if the log is empty.
@@ -165,12 +165,12 @@ def bodies_of(pool: PoolView, seqs: Iterable[int]) -> dict[int, bytes]:
 
 
 def contents_of(pool: PoolView, seqs: Iterable[int]) -> dict[int, tuple[bytes, bytes]]:
-    """Return the body and digest of each content, by the number of its log entry."""
+    """Return the body and digest of event contents, by the number of the log entry."""
     return {seq: (body, digest) for seq, body, digest in pool.run(SELECT_CONTENTS, among=seqs)}
 
 
 def titles_in(pool: PoolView, seqs: Iterable[int] | None = None) -> dict[int, dict[str, str]]:
-    """Return the `title` and `url` of contents that have at least one of them, by the number of the log entry.
+    """Return the `title` and `url` of contents that have a title or an address, by the number of the log entry.
 
     Args:
         seqs: The numbers of the log entries. Default: all contents of the pool.
@@ -207,7 +207,7 @@ COUNT_BLANKED_TITLES = sa.select(sa.func.count()).where(of_pool(title), title.c.
 
 
 SELECT_REDACTIONS = sa.select(log.c.body).where(of_pool(log), log.c.kind == REDACT).order_by(log.c.seq)
-Redactions = dict[int, bytes]  # by place: hash of a redacted entry's present content; its own hash stays
+Redactions = dict[int, bytes]  # by place: the hash of a redacted entry's present content; the entry's own hash stays
 
 
 def redactions(pool: PoolView) -> Redactions:
@@ -215,16 +215,16 @@ def redactions(pool: PoolView) -> Redactions:
 
 
 def redacted(body: bytes) -> list[tuple[int, bytes]]:
-    """Return the places and hashes that the body of a redaction lists."""
+    """Return the places and hashes in the body of a redaction."""
     return [(int(place), bytes.fromhex(digest)) for place, digest in json.loads(body)["hashes"].items()]
 
 
 class Checked(NamedTuple):
-    """The entry that was verified most recently."""
+    """The most recently verified entry."""
 
     place: int
     seq: int
-    hashes: tuple[bytes, ...]  # as stored, and as it should be if that differs
+    hashes: tuple[bytes, ...]  # as stored, and as it should be if it differs
 
 
 def chain_faults(pool: PoolView) -> Iterator[str]:
@@ -289,7 +289,7 @@ def follow(last: Checked, row: Any, changed: Redactions) -> tuple[Checked, bool]
     seq, stored_hash, *hashed = row[: len(chain.HASHED) + 2]
     place = hashed[0]
     if place != last.place + 1:
-        return Checked(place, seq, (stored_hash or b"",)), True  # cannot be verified without the entry before it
+        return Checked(place, seq, (stored_hash or b"",)), True  # cannot be verified without the previous entry
     expected = [chain.entry_hash(previous, hashed) for previous in last.hashes]
     fits = stored_hash in expected or changed.get(place) in expected
     hashes = (stored_hash,) if fits else (stored_hash or b"", *expected)
@@ -302,7 +302,7 @@ def stored_head(pool: PoolView) -> chain.Head:
 
 
 def head_fault(pool: PoolView, head: chain.Head) -> str:
-    """Return the reason why a log cannot have had this head, or an empty string if it did."""
+    """Return the reason why a log never had this head, or an empty string if it did."""
     link = pool.execute(chain.SELECT_LINK, place=head.place).first()
     if link is None:
         newest = stored_head(pool)
@@ -313,7 +313,7 @@ def head_fault(pool: PoolView, head: chain.Head) -> str:
 
 
 def head_note(pool: PoolView) -> str:
-    """Return a sentence with the head of a log and the number of blanked texts and redacted entries in it."""
+    """Return a sentence with a log's head, and the number of blanked texts and redacted entries."""
     counts = COUNT_REASONS_GIVEN, COUNT_REASONS, COUNT_BLANKED_TITLES
     given, stored, titles = (pool.execute(query).scalar_one() for query in counts)
     found = (
@@ -339,7 +339,7 @@ DELETE_REASON = sa.delete(reason).where(of_pool(reason), reason.c.seq == sa.bind
 
 
 def admit_reason(text: str) -> str:
-    """Return the normalized reason, or an empty string if no reason was given."""
+    """Return the normalized reason, or an empty string for no reason."""
     normal = unicodedata.normalize("NFC", text.strip())
     if len(normal) > MAX_CHARACTERS:
         raise ParameterError(f"the reason has {len(normal)} characters. Use at most {MAX_CHARACTERS}.")
@@ -352,7 +352,7 @@ def admit_reason(text: str) -> str:
 
 
 def blank_reason(pool: PoolView, seq: int, *, actor: str = "") -> None:
-    """Blank the reason of a correction. The log records that this was done.
+    """Blank the reason for a correction, and record this in the log.
 
     Args:
         seq: Number of the log entry with the correction.

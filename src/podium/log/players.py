@@ -1,4 +1,4 @@
-"""Players and shared equipment by number. Their names are stored only here.
+"""Players and shared equipment, which the log refers to by number. Names are stored only here.
 
 The name of a piece of equipment comes from `podium.engine.tables.equipment.equipment_name`. No player can have such a
 name.
@@ -20,9 +20,9 @@ from podium.results.names import admit, are_alike, key, normalise, refusal, sear
 from podium.support.words import PAIR
 
 FEW_NAMES = 500  # up to this many names are looked up one by one
-# if the pool has at most this many players per name, reading all names is faster than looking them up
+# if the pool has at most this many players per name, reading all names is faster than lookups
 POOL_PER_NAME = 2
-MAX_CONFUSABLES = 20  # maximum number of names with the same key that a newcomer's name is compared with
+MAX_CONFUSABLES = 20  # maximum number of names with the same key to compare with a newcomer's name
 SELECT_ALL_NUMBERS = sa.select(player.c.name, player.c.id).where(of_pool(player))
 SELECT_NUMBERS = SELECT_ALL_NUMBERS.where(among(player.c.name))
 SELECT_EQUIPMENT_NUMBERS = sa.select(equipment.c.name, equipment.c.id).where(
@@ -59,11 +59,11 @@ class Numbered(NamedTuple):
 
     numbers: dict[str, int]  # numbers by given name
     newcomers: dict[int, str]  # names of players who are not stored yet
-    names: dict[int, str]  # includes players who were given by their present name
+    names: dict[int, str]  # includes players who were looked up by their present name
 
 
 def name_columns(name: str) -> dict[str, str]:
-    """Return the columns of a player's row that are derived from the name, in the order of the table."""
+    """Return the columns of a player's row that are derived from the name, in the table's order."""
     return {"name": name, "lookalike": key(name), "folded": search_key(name)}
 
 
@@ -98,7 +98,7 @@ def current_numbers(pool: PoolView, names: Sequence[str]) -> dict[str, int]:
 
 
 def known_numbers(pool: PoolView, names: Sequence[str]) -> dict[str, int]:
-    """Return the numbers of players who have or had these names (in exact or normalized form), by the given name."""
+    """Return the numbers of players who have or had these names, exactly or after normalization, by name."""
     numbers = exact_numbers(pool, names)
     normal = {name: normalise(name) for name in names if name not in numbers and not name.startswith(MARK)}
     changed = {name: normalised for name, normalised in normal.items() if name != normalised}
@@ -109,21 +109,24 @@ def known_numbers(pool: PoolView, names: Sequence[str]) -> dict[str, int]:
 
 
 def sent_numbers(pool: PoolView, names: Sequence[str]) -> dict[str, int]:
-    """Return the players whom a sender refers to, either by a known name or by a name that has been removed."""
+    """Return the numbers of the players to whom a sender refers, by a known name or by a removed name."""
     numbers = known_numbers(pool, names)
     unknown = [name for name in names if name not in numbers and not name.startswith(MARK)]
     return numbers | removed_players(pool, unknown)
 
 
 def admit_names(pool: PoolView, names: Sequence[str], what: str = "player") -> list[str]:
-    """Return the normalized names. A name that exactly matches a player's name is kept as it is."""
+    """Return the normalized names. A name that exactly matches a player's name is not changed."""
     changed = [name for name in names if normalise(name) != name or refusal(name)]
     known = exact_numbers(pool, changed) if changed else {}
     return [name if name in known else admit(name, what) for name in names]
 
 
 def names_like(pool: PoolView, name: str) -> list[str]:
-    """Return a few names that begin or end like a name, or that contain all its parts if it names a pair."""
+    """Return a few names that begin or end like a name.
+
+    If it names a pair, return names that contain all of its parts.
+    """
     folded, column = search_key(name), player.c.folded
     middle, size = len(folded) // 2, len(folded)
     begins = column.startswith(folded[: max(middle - 1, 1)], autoescape=True)
@@ -149,7 +152,7 @@ def insert_players(pool: PoolView, names: Iterable[tuple[int, str]]) -> None:
 
 
 def provisional_numbers(pool: PoolView, names: Iterable[str]) -> Numbered:
-    """Return the numbers of players by name, including those that newcomers would get if they were stored now.
+    """Return the numbers of players by name. Newcomers get the numbers that they would have if they were stored now.
 
     Nothing is stored.
     """
@@ -178,7 +181,7 @@ def newest_equipment(pool: PoolView) -> int:
 
 
 def confusables_of(pool: PoolView, names: Sequence[str]) -> dict[str, str]:
-    """Return the names that look like the name of another player in the pool, each with the name that it resembles."""
+    """Return the names that look like another player's name in the pool, each with the name that it resembles."""
     keys = {name: key(name) for name in names if not name.startswith(MARK)}
     known: dict[str, list[str]] = {}
     for row in pool.execute(SELECT_CONFUSABLES, among=set(keys.values())) if names else ():
@@ -231,7 +234,7 @@ def forget_alias(pool: PoolView, name: str) -> None:
     pool.connection.execute(sa.delete(alias).where(alias.c.pool_id == pool.id, alias.c.name == name))
 
 
-# A pool's pages are at /{pool}, so this list must contain the first segments of all other addresses. An older pool with
+# A pool's pages are at /{pool}, so this list must contain the first segment of every other address. An older pool with
 # such a name is at /p/{pool}, where every pool can be found.
 RESERVED = frozenset(
     {
@@ -248,7 +251,7 @@ def is_reserved(pool_name: str) -> bool:
 
 
 def refuse_reserved(pool_name: str) -> None:
-    """Raise an error if a pool's name is already the address of a page of the service."""
+    """Raise an error if a pool's name is also the address of one of the service's pages."""
     if is_reserved(pool_name):
         raise ParameterError(
             f"a pool's name: {pool_name!r} is the address of a page of the service. Use another name, and give the "

@@ -1,7 +1,7 @@
-"""Pools. Each has a rating system, a description, and an order of events by date or by number.
+"""Pools. Each has a rating system, a description, and events that are ordered by date or by number.
 
-The store represents the number n as the n-th second of 1970, so that one key orders both kinds of events. This module
-converts input to such times, and converts output of numbered pools back to numbers.
+The store represents the number n as the n-th second of 1970, so that the same key orders both kinds of events. This
+module converts input to such times, and the output of numbered pools back to numbers.
 """
 
 import functools
@@ -33,16 +33,16 @@ Order = Literal["dated", "sequence"]
 When = datetime | float  # a time, or the number of an event in a numbered pool
 DATED: Order = "dated"
 UNDATED: Order = "sequence"
-NUMBER_US = 1_000_000  # microseconds per number, so that decimals fit in between
+NUMBER_US = 1_000_000  # microseconds per number, so that there is space for decimals
 LARGEST = 2_000_000_000  # a double represents every such number with five decimals
 DAY = timedelta(days=1)
 FIRST_MOMENT = datetime.min.replace(tzinfo=UTC)
-UNDATED_BODY = b'{"sequence":'  # start of content in the log of a numbered pool only
-ORDERED_BODY = b'{"order": "'  # start of a configuration's entry that sets the order
+UNDATED_BODY = b'{"sequence":'  # beginning of a content, only in the log of a numbered pool
+ORDERED_BODY = b'{"order": "'  # beginning of a configuration entry that sets the order
 
 
 def time_of(when: When) -> int:
-    """Convert a time or a number to the store's form, which is microseconds since 1970."""
+    """Convert a time or a number to the store's form: microseconds since 1970."""
     if isinstance(when, datetime):
         return microseconds(when)
     time = 10 * round(when * NUMBER_US / 10) if abs(when) <= LARGEST else 0
@@ -52,7 +52,7 @@ def time_of(when: When) -> int:
 
 
 def number_at(time: int) -> float:
-    """Return the number of an event, or of a season's first event, given in microseconds since 1970."""
+    """Return the number of an event, or of a season's first event, given its time in microseconds since 1970."""
     return 10 * -(-time // 10) / NUMBER_US
 
 
@@ -67,9 +67,9 @@ def read_when(order: Order | None, text: str, *, whole_day: bool = False, zone: 
 
 
 def season_time(when: When) -> int:
-    """Return the start of a season in the form that the store uses.
+    """Return the start of a season in the store's form.
 
-    In a numbered pool, it is one microsecond before the season's first event.
+    In a numbered pool, a season starts one microsecond before its first event.
     """
     return time_of(when) - (not isinstance(when, datetime))
 
@@ -104,10 +104,10 @@ class DescriptionChanges(TypedDict, total=False):
 class PoolDescription:
     """A pool's description. Fields that have no value are empty strings."""
 
-    title: str = ""  # displayed on pages instead of the name
-    contact: str = ""  # mail address, or page address, of the person who corrects results
+    title: str = ""  # displayed on pages in place of the name
+    contact: str = ""  # mail address or page of the person who corrects results
     player_word: str = ""  # the word for a player, such as "rider"
-    public: bool = False  # True if pages and reads need no key
+    public: bool = False  # True if reading needs no key
     time_zone: str = ""  # zone of dates on pages and in messages, such as "Europe/Berlin"; empty for UTC
     points_scheme: str = ""  # points of the championship, as `read_scheme` reads it
 
@@ -137,7 +137,7 @@ class PoolDescription:
         return replace(self, **admitted)
 
 
-NO_DESCRIPTION = PoolDescription()  # of a pool without a description
+NO_DESCRIPTION = PoolDescription()  # description of a pool that has none
 
 
 def admit_title(text: str) -> str:
@@ -170,7 +170,7 @@ def admit_time_zone(text: str) -> str:
     name = text.strip()
     try:
         return ZoneInfo(name).key if name else ""
-    except (ZoneInfoNotFoundError, ValueError, OSError):  # OSError: the name is that of a folder
+    except (ZoneInfoNotFoundError, ValueError, OSError):  # OSError: the name belongs to a folder
         raise ParameterError(f"time zone: {shown(name)} is not known. Write it like Europe/Berlin or UTC") from None
 
 
@@ -194,7 +194,7 @@ class OrderKey(NamedTuple):
     seq: int  # number of the log entry that submitted it
 
 
-START, FOREVER = OrderKey(-(2**62), 0), OrderKey(2**62, 0)  # before and after all events
+START, FOREVER = OrderKey(-(2**62), 0), OrderKey(2**62, 0)  # positions before and after all events
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,7 +202,7 @@ class Pool:
     id: int
     name: str
     system: System
-    secret: bytes = field(repr=False)  # key of the digests
+    secret: bytes = field(repr=False)  # key for the digests
     arithmetic: int = ARITHMETIC  # revision of the arithmetic that rated the ledger
     closed: bool = False
     description: PoolDescription = NO_DESCRIPTION
@@ -217,7 +217,7 @@ class Pool:
         return None if self.is_undated else instant(time)
 
     def sequence(self, time: int) -> float | None:
-        """Return the event number that these microseconds since 1970 stand for, or None in a dated pool."""
+        """Return the event number that these microseconds since 1970 represent, or None in a dated pool."""
         return number_at(time) if self.is_undated else None
 
     @property
@@ -227,11 +227,11 @@ class Pool:
 
     @property
     def is_outdated(self) -> bool:
-        """True if the pool was rated with the arithmetic of an earlier version, so that it must be rated again."""
+        """True if the pool must be rated again, because an earlier version with different arithmetic rated it."""
         return self.arithmetic < ARITHMETIC
 
     def within(self, connection: sa.Connection) -> "PoolView":
-        """Return the pool as another transaction sees it."""
+        """Return this pool as part of another transaction."""
         return PoolView(*self.cells(), connection=connection)
 
     def cells(self) -> tuple[Any, ...]:
@@ -261,7 +261,7 @@ class PoolView(Pool):
         return self.connection.execute(select, self.known(among) | params)
 
     def run(self, statement: sa.Executable, *, among: Iterable[str | int] = (), **params: Any) -> Sequence[Any]:
-        """Return all rows of a prepared statement as plain tuples, which are faster.
+        """Return all rows of a prepared statement as plain tuples, which is faster.
 
         The result is empty if there are no rows.
         """
@@ -282,8 +282,11 @@ def settings_of(system: System) -> dict[str, Any]:
 
 
 def order_in(begins: bytes | str | None) -> Order | None:
-    """Return the order of events according to the first bytes of an event or a configuration, or None."""
-    if isinstance(begins, str):  # a body that was changed to text in SQLite; `verify` reports it
+    """Return the order of events, based on the first bytes of an event or a configuration.
+
+    Return None if they do not set an order.
+    """
+    if isinstance(begins, str):  # a body that was changed to text in SQLite, which `verify` reports
         begins = begins.encode()
     if begins is None or begins.startswith(b'{"system"'):
         return None
@@ -321,11 +324,11 @@ def lock_pool(connection: sa.Connection, name: str) -> PoolView:
     """Wait for a pool's lock, and return the pool."""
     pool = get_pool(connection, name)
     has_waited = acquire_pool_lock(connection, pool.id)
-    return get_pool(connection, name) if has_waited else pool  # its system may have changed meanwhile
+    return get_pool(connection, name) if has_waited else pool  # the system may have changed in the meantime
 
 
 def ignore_times(_pool_name: str, _waited_s: float, _held_s: float) -> None:
-    """Ignore the times that a write transaction took."""
+    """Ignore the durations of a write transaction."""
 
 
 @contextmanager
@@ -333,8 +336,8 @@ def locked_pool(engine: sa.Engine, name: str, observe: WriteObserver = ignore_ti
     """Start a transaction that holds a pool's lock.
 
     Args:
-        observe: Function that is called after the transaction is committed, with the pool, the number of seconds until
-            it was locked, and the number of seconds for which it was locked.
+        observe: Function that is called after the transaction is committed. Its arguments are the pool, the seconds
+            spent waiting for the lock, and the seconds during which the lock was held.
 
     Raises:
         UnavailableError: The database is unavailable.
@@ -348,7 +351,7 @@ def locked_pool(engine: sa.Engine, name: str, observe: WriteObserver = ignore_ti
 
 
 def other_arithmetic(pool: Pool) -> str:
-    """Return a sentence with advice if a pool was rated with another version's arithmetic, or else an empty string."""
+    """Return advice if a pool was rated with another version's arithmetic, otherwise an empty string."""
     if pool.arithmetic == ARITHMETIC:
         return ""
     revisions = (
@@ -404,5 +407,8 @@ def date_of(day: int) -> date:
 
 
 def day_shown(order: Order | None, day: int) -> date | int:
-    """Return the day with this number or, in a numbered pool, the event before which these ranks applied."""
+    """Return the day with this number as text.
+
+    In a numbered pool, return the event before which these ranks applied.
+    """
     return day if order == UNDATED else date_of(day)

@@ -1,7 +1,7 @@
-"""The names and IDs that have been removed from a pool. Only hashes are kept, keyed with the pool's secret.
+"""The names and IDs that have been removed from a pool. Only their hashes are stored, keyed with the pool's secret.
 
-Senders may still use removed names and IDs. Results under a removed name count for the anonymized player, and a
-replaced ID still means the same event, fixture, match or season.
+Senders may still use removed names and IDs. Results under a removed name count for the anonymized player. A replaced ID
+still refers to the same event, fixture, match or season.
 """
 
 from collections.abc import Iterable, Mapping
@@ -18,7 +18,7 @@ from podium.results.mentions import words_in
 from podium.results.names import normalise, search_key
 
 Kind = Literal["player", "spelling", "id", "mention"]
-MAX_WORDS = 6  # maximum number of words of a name that is searched for in texts
+MAX_WORDS = 6  # maximum number of words in a name that is searched for in texts
 HAS_REMOVED = sa.select(removed.c.pool_id).where(of_pool(removed)).limit(1)
 SELECT_REMOVED = sa.select(removed.c.hash, removed.c.player_id, removed.c.public_id).where(
     of_pool(removed), among(removed.c.hash)
@@ -34,7 +34,7 @@ def removed_hash(pool: PoolView, kind: Kind, text: str) -> str:
 def removed_players(pool: PoolView, names: Iterable[str]) -> dict[str, int]:
     """Return the numbers of the anonymized players who had these names, by name.
 
-    Case, accents and repeated spaces are ignored if nobody had exactly the given name.
+    If nobody had exactly this name, case, accents and repeated spaces are ignored.
     """
     given = [*names]
     exact = rows_of(pool, "player", given)
@@ -50,7 +50,7 @@ def spelling(name: str) -> str:
 
 
 def public_ids(pool: PoolView, ids: Iterable[str]) -> dict[str, str]:
-    """Return the IDs that have replaced these IDs, by old ID. IDs that were never replaced are left out."""
+    """Return the IDs that have replaced these IDs, by old ID, without IDs that were never replaced."""
     return {text: row[2] for text, row in rows_of(pool, "id", ids).items()}
 
 
@@ -81,7 +81,7 @@ def rows_of(pool: PoolView, kind: Kind, texts: Iterable[str]) -> dict[str, Any]:
 
 
 def keep_removed(pool: PoolView, players: Mapping[str, int], ids: Mapping[str, str], forms: Iterable[str]) -> None:
-    """Store the hashes of removed names with their players, of replaced IDs, and of forms of names in texts."""
+    """Store hashes: of removed names, with their players; of replaced IDs; and of the forms of names in texts."""
     named = ((pool.id, removed_hash(pool, "player", name), number, None) for name, number in players.items())
     spelled = {spelling(name): number for name, number in players.items()}
     alike = ((pool.id, removed_hash(pool, "spelling", text), number, None) for text, number in spelled.items())

@@ -45,8 +45,8 @@ pools = table(
     Column("system", String(64), nullable=False),  # from the newest configuration in the log
     Column("parameters", Text, nullable=False),  # JSON
     Column("arithmetic", Integer, nullable=False, server_default=text("1")),  # revision that rated the ledger
-    Column("secret", LargeBinary, nullable=True),  # key of the log's digests; never leaves the database
-    Column("closed", Boolean, nullable=False, server_default=false()),  # from the newest close or reopen
+    Column("secret", LargeBinary, nullable=True),  # key for the log's digests; never leaves the database
+    Column("closed", Boolean, nullable=False, server_default=false()),  # from the newest closing or reopening
     Column("title", Text, nullable=False, server_default=""),  # this and the next five are from the newest description
     Column("contact", Text, nullable=False, server_default=""),
     Column("player_word", Text, nullable=False, server_default=""),
@@ -57,7 +57,7 @@ pools = table(
 
 player = pool_table(
     "player",
-    Column("id", Number, primary_key=True, autoincrement=False),  # counted within the pool
+    Column("id", Number, primary_key=True, autoincrement=False),  # numbered within the pool
     Column("name", Text, nullable=False),
     Column("lookalike", Text, nullable=True),  # `names.key` of the name
     Column("folded", Prefixed, nullable=True),  # `names.fold` of the name
@@ -69,8 +69,8 @@ player = pool_table(
 
 equipment = pool_table(  # equipment that is rated, such as cars and clubs
     "thing",
-    Column("id", Number, primary_key=True, autoincrement=False),  # counted within the pool, after `FIRST_EQUIPMENT`
-    Column("name", Text, nullable=False),  # with the kind: `podium.engine.tables.equipment.equipment_name`
+    Column("id", Number, primary_key=True, autoincrement=False),  # numbered within the pool, from `FIRST_EQUIPMENT` on
+    Column("name", Text, nullable=False),  # includes the kind: `podium.engine.tables.equipment.equipment_name`
     UniqueConstraint("pool_id", "name"),
     sqlite_with_rowid=False,
 )
@@ -98,13 +98,13 @@ log = table(
     Column("kind", String(16), nullable=False),  # see podium.log.log
     Column("subject", Text, nullable=False),  # event, match, season, or number of a player
     Column("body", LargeBinary, nullable=False),  # entries, one line of JSON each, or other JSON
-    Column("digest", LargeBinary, nullable=False),  # of an event's content as sent, keyed; empty for other kinds
+    Column("digest", LargeBinary, nullable=False),  # keyed digest of an event's content as sent; empty for other kinds
     Column("match_id", Text, nullable=True),  # registered match of which the event is the result
-    Column("present", Integer, nullable=True),  # number of the match's entrants in the result as sent
-    Column("received_at", String(32), nullable=False),  # ISO 8601; for people, ratings do not read it
+    Column("present", Integer, nullable=True),  # number of the match's entrants who are in the result as sent
+    Column("received_at", String(32), nullable=False),  # ISO 8601; for people only, because ratings do not read it
     Column("actor", Text, nullable=False),
     Column("place", BigInteger, nullable=True),  # place in the pool's chain, from 1
-    Column("hash", LargeBinary, nullable=True),  # of this entry and the one before: podium.log.chain
+    Column("hash", LargeBinary, nullable=True),  # of this entry and the previous one: podium.log.chain
     Column("reason_hash", LargeBinary, nullable=True),  # of the reason's salt and text, if there is one
     Index(None, "pool_id", "seq"),
     Index(None, "pool_id", "subject", "seq"),
@@ -112,14 +112,14 @@ log = table(
     sqlite_autoincrement=True,
 )
 
-reason = pool_table(  # reasons of corrections, in the actor's words; texts may be blanked
+reason = pool_table(  # reasons for corrections, in the actor's words; texts may be blanked
     "reason",
     Column("seq", Number, primary_key=True),  # of the log entry
     Column("salt", LargeBinary, nullable=False),
     Column("text", Text, nullable=False),
 )
 
-title = pool_table(  # titles and addresses of entries, whose bodies have only their hash; they may be blanked
+title = pool_table(  # titles and addresses of entries, which may be blanked; the bodies contain only their hashes
     "title",
     Column("seq", Number, primary_key=True),  # of the log entry
     Column("salt", LargeBinary, nullable=False),
@@ -127,17 +127,17 @@ title = pool_table(  # titles and addresses of entries, whose bodies have only t
     Column("at", Integer, nullable=False),  # position of the hash in the body, in bytes
 )
 
-witness = pool_table(  # digests of the ledger, which follows from the log: `digests`
+witness = pool_table(  # digests of the ledger, which is calculated from the log: `digests`
     "witness",
     Column("part", Integer, primary_key=True, autoincrement=False),
     Column("digest", LargeBinary, nullable=False),
 )
 
-kept = pool_table(  # caches, which can be deleted any time: podium.store.kept
+kept = pool_table(  # caches, which can be deleted at any time: podium.store.kept
     "kept",
     Column("name", String(16), primary_key=True),  # name of the cache
     Column("part", Number, primary_key=True, autoincrement=False),
-    Column("stamp", Text, nullable=False),  # its input, and its digest
+    Column("stamp", Text, nullable=False),  # the cache's input, and its digest
     Column("body", LargeBinary, nullable=False),
 )
 
@@ -147,14 +147,14 @@ api_key = table(
     Column("name", Text, nullable=False),
     Column("digest", LargeBinary, nullable=False, unique=True),  # the key itself is not stored
     Column("role", String(8), nullable=False),  # read, write, admin
-    Column("pool", Text, nullable=True),  # the only pool it opens; null for all
+    Column("pool", Text, nullable=True),  # the only pool to which it gives access; null for all pools
     Column("created_at", String(32), nullable=False),
-    Column("revoked_at", String(32), nullable=True),  # for people; only `revoked` counts
+    Column("revoked_at", String(32), nullable=True),  # for people only; what counts is `revoked`
     Column("per_second", Double, nullable=True),  # requests; null for no limit
     Column("reach_s", Double, nullable=True),  # backdating limit in seconds; null for no limit
-    Column("revoked", Boolean, nullable=False, server_default=false()),  # permanent, whatever the clock says
+    Column("revoked", Boolean, nullable=False, server_default=false()),  # permanent, regardless of the clock
     Column("expires_at", String(32), nullable=True),  # null for never
-    Column("last_used_at", String(32), nullable=True),  # within a minute
+    Column("last_used_at", String(32), nullable=True),  # accurate to a minute
 )
 
 signing_secret = table(  # key that signs session cookies; one row
@@ -178,11 +178,11 @@ webhook = table(  # receivers of a pool's log entries
     Column("private", Boolean, nullable=False, server_default=false()),  # private addresses are allowed
     Column("under_way_since", String(32), nullable=True),  # start of a long delivery in progress
     Column("format", String(16), nullable=False, server_default="json"),  # json, or the chat that receives messages
-    Column("leader", Number, nullable=True),  # number of the player who led when the newest message was sent
+    Column("leader", Number, nullable=True),  # number of the leader when the newest message was sent
     Column("announced_until", Number, nullable=True),  # races that start before it were announced; microseconds
 )
 
-waiting = table(  # for an hour: files with open questions, and changes whose dry run awaits confirmation
+waiting = table(  # kept for an hour: files with open questions, and changes whose dry run awaits confirmation
     "waiting",
     Column("id", String(32), primary_key=True),
     Column("session", LargeBinary, nullable=False),  # the only session that may read it: its key, and a digest
@@ -191,7 +191,7 @@ waiting = table(  # for an hour: files with open questions, and changes whose dr
     Column("expires_at", BigInteger, nullable=False),  # microseconds since 1970, UTC
 )
 
-sheet = pool_table(  # sent files by name, with the meaning of their columns
+sheet = pool_table(  # uploaded files by name, with the meaning of their columns
     "sheet",
     Column("name", Text, primary_key=True),
     Column("map", Text, nullable=False),  # in TOML; empty if the headings suffice
@@ -204,7 +204,7 @@ brought = table(  # present and former events of a sheet
     Column("event_id", Text, primary_key=True),
     Column("own_id", Text, nullable=False),  # the sheet's ID of the event
     Column("content_seq", Number, nullable=False),  # log entry with the sheet's last content
-    Column("is_gone", Boolean, nullable=False),  # True if the sheet does not have it any more
+    Column("is_gone", Boolean, nullable=False),  # True if it is no longer in the sheet
     ForeignKeyConstraint(["pool_id", "sheet"], ["sheet.pool_id", "sheet.name"]),
     Index(None, "pool_id", "event_id"),
     sqlite_with_rowid=False,
@@ -214,7 +214,7 @@ running = pool_table(  # current places of running races; not part of the log
     "running",
     Column("race_id", Text, primary_key=True),
     Column("posted_at", BigInteger, nullable=False),  # microseconds since 1970, UTC
-    Column("body", Text, nullable=False),  # JSON: players by number in order of places, and those who are out
+    Column("body", Text, nullable=False),  # JSON: player numbers in order of places, and players who are out
 )
 
 correction = pool_table(
@@ -225,7 +225,7 @@ correction = pool_table(
     Column("largest", Double, nullable=False),  # largest difference of a rating after an event, in points
 )
 
-request_budget = table(  # request limits of keys and addresses; only in PostgreSQL, shared by processes
+request_budget = table(  # request limits of keys and addresses, which processes share; only in PostgreSQL
     "request_budget",
     Column("owner", String(128), primary_key=True),
     Column("counted_at", Double, nullable=False),  # seconds since 1970, by the database's clock

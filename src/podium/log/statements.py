@@ -23,13 +23,13 @@ class _Values(FunctionElement[Any]):
 
 
 def among(column: "sa.ColumnElement[Any]", name: str = "among") -> "sa.ColumnElement[bool]":
-    """Return the condition that a column's value is in the parameter `name`, which is a JSON array made by `values`."""
+    """Return the condition that a column's value is in the parameter `name`, a JSON array made with `values`."""
     rows = _Values(sa.bindparam(name, type_=sa.Text()), sa.type_coerce(sa.null(), column.type))
     return column.op("IN", is_comparison=True)(rows)
 
 
 def values(items: Iterable[str | int]) -> str:
-    """Return these values as a JSON array, for the parameter of `among`."""
+    """Return these values as a JSON array for the parameter of `among`."""
     return json.dumps(list(items))
 
 
@@ -89,7 +89,7 @@ def run_by_driver(connection: sa.Connection, text: str, arguments: Any, *, has_m
 def fetch_parts(
     connection: sa.Connection, statement: sa.Executable, params: Mapping[str, Any], count: int
 ) -> Iterator[Sequence[Any]]:
-    """Yield all rows as the driver returns them, `count` at a time, so that only a few are in memory."""
+    """Yield all rows as the driver returns them, `count` at a time, so that only a few rows are in memory."""
     prepared = prepare(connection, statement)
     with contextlib.closing(connection.exec_driver_sql(prepared.text, prepared.arguments(params))) as found:
         while rows := found.cursor.fetchmany(count):
@@ -108,10 +108,10 @@ def prepare(connection: sa.Connection, statement: sa.Executable) -> Prepared:
 
 
 PLACEHOLDERS = {"sqlite": "?", "postgresql": "%s"}
-# A failure ends its transaction, so SQLite need not keep the pages before each statement.
+# A failure ends the whole transaction, so SQLite need not save pages before each statement.
 INSERT = {"sqlite": "INSERT OR FAIL INTO", "postgresql": "INSERT INTO"}
-STATEMENT_ROWS = 100  # rows per statement in SQLite, which takes three quarters of the time of single rows
-Rows = Iterable[tuple[Any, ...]]  # a value per column, in table order
+STATEMENT_ROWS = 100  # rows per statement in SQLite, which take three quarters of the time of single rows
+Rows = Iterable[tuple[Any, ...]]  # one value per column, in the table's order
 
 
 def insert(connection: sa.Connection, table: sa.Table, rows: Rows) -> None:
@@ -126,7 +126,7 @@ def upsert(connection: sa.Connection, table: sa.Table, rows: Rows) -> None:
 def execute_rows(connection: sa.Connection, statement: Callable[[str, int], str], rows: Rows, width: int) -> None:
     """Execute a statement with rows, in batches of the fastest size.
 
-    The drivers of database servers form batches on their own.
+    The drivers for database servers form batches themselves.
     """
     database, cells = connection.dialect.name, [*chain.from_iterable(rows)]
     at_once = STATEMENT_ROWS if database == "sqlite" else 1
@@ -186,7 +186,7 @@ Prefixed = Text().with_variant(Text(collation="C"), "postgresql")  # sorted by c
 
 
 def is_equipment(number: int) -> bool:
-    """Return True if a number, even a provisional one, belongs to a piece of equipment. Return False for a player."""
+    """Return True if a number, even a provisional one, belongs to equipment, and False if it belongs to a player."""
     return abs(number) >= FIRST_EQUIPMENT
 
 

@@ -1,4 +1,4 @@
-"""Divide a match into sides that are as even as possible, keeping parties together, and measure how even they are."""
+"""Divide a match into sides of similar strength, keeping parties together, and measure how even the sides are."""
 
 import math
 from typing import Any, NamedTuple
@@ -9,8 +9,8 @@ from podium.kernels.compiled import compile_kernel, kernel
 
 MAX_SEARCHED_UNITS = 10  # largest match, in units (parties and single players), for which all divisions are tried
 TIED_POINTS = 1e-9  # differences in rating points that count as ties
-MAX_PAIRED_UNITS = 24  # largest match, in units, for which two units of a side are exchanged together
-MAX_STEPS = 256  # steps of the search for a group to exchange
+MAX_PAIRED_UNITS = 24  # largest match, in units, in which two units of a side are exchanged together
+MAX_STEPS = 256  # maximum number of steps in the search for a group to exchange
 
 
 class Plan(NamedTuple):
@@ -21,8 +21,8 @@ class Plan(NamedTuple):
     total: Any  # float64 (units): sum of ratings
     side: Any  # int64 (units)
     best: Any  # int64 (units): best sides, or best group
-    stack: Any  # int64 (units): the group in the search, or the number of used sides before a unit
-    before: Any  # float64 (units): the rating sum of the unit's side before the unit was added
+    stack: Any  # int64 (units): the group in the search, or the number of sides used before a unit
+    before: Any  # float64 (units): the rating sum of the unit's side before adding the unit
     unit_of: Any  # int64 (players)
 
 
@@ -69,8 +69,8 @@ def _divide_matches(
 def balance(waiting: Any, units: Any, members: Any, players: int, teams: int, lines: Any, plan: Any, side: Any) -> None:
     """Divide a match into sides of equal size with rating sums as equal as possible, keeping parties together.
 
-    Units are first assigned and then exchanged. If there are at most `MAX_SEARCHED_UNITS` units, all divisions are
-    searched after that.
+    Units are first assigned and then exchanged. Afterwards, if there are at most `MAX_SEARCHED_UNITS` units, all
+    divisions are searched.
     """
     count = fill_plan(waiting, units, members, players, plan)
     side_size = players // teams
@@ -84,7 +84,7 @@ def balance(waiting: Any, units: Any, members: Any, players: int, teams: int, li
 
 @kernel
 def fill_plan(waiting: Any, units: Any, members: Any, players: int, plan: Any) -> int:
-    """Write the units of a match, ordered by their strongest members. Return the number of units."""
+    """Write the units of a match in the order of their strongest members. Return the number of units."""
     count = 0
     for back in range(players):
         k = players - 1 - back  # tickets are sorted by rating
@@ -106,8 +106,7 @@ def fill_plan(waiting: Any, units: Any, members: Any, players: int, plan: Any) -
 def search(plan: Any, count: int, teams: int, side_size: int, lines: Any) -> None:
     """Try each division into sides of `side_size` players that may be better than the current one.
 
-    The best division has the smallest range of the sides' rating sums, and, among equal ranges, the smallest sum of
-    squares.
+    The best division has the smallest range of rating sums. Among equal ranges, it has the smallest sum of squares.
     """
     mean = 0.0
     for team in range(teams):
@@ -170,7 +169,7 @@ def min_range(lines: Any, teams: int, side_size: int, mean: float) -> float:
             left += mean - lines[team, 1]
         else:
             open_sides += 1
-    if open_sides:  # one of them will get at least their mean, another at most
+    if open_sides:  # one of them will get at least their mean, and another at most their mean
         share = mean + left / open_sides
         low, high = min(low, share), max(high, share)
     return high - low
@@ -178,7 +177,7 @@ def min_range(lines: Any, teams: int, side_size: int, mean: float) -> float:
 
 @kernel
 def squared_distances(lines: Any, teams: int, mean: float) -> float:
-    """Return the sum of squared distances of the sides' sums from their mean."""
+    """Return the sum of the squared distances between the sides' sums and their mean."""
     squares = 0.0
     for team in range(teams):
         squares += (lines[team, 1] - mean) * (lines[team, 1] - mean)
@@ -187,7 +186,7 @@ def squared_distances(lines: Any, teams: int, mean: float) -> float:
 
 @kernel
 def assign_sides(plan: Any, count: int, teams: int, side_size: int, lines: Any) -> None:
-    """Assign units to sides, largest parties first and then by strength.
+    """Assign units to sides, the largest parties first, and then by strength.
 
     Each unit goes to the smallest side, and among equally small sides to the weakest.
 
@@ -232,7 +231,7 @@ def divisible(units: Any, chosen: Any, taken: int, players: int, teams: int, cou
 
 @kernel
 def exchange(plan: Any, count: int, teams: int, lines: Any) -> None:
-    """Exchange units between sides for as long as this brings their sums closer.
+    """Exchange units between sides as long as this brings their sums closer.
 
     First, exchange two units of the same size. Then exchange one or two units of a side, including a party, for the
     same number of players on another side.
@@ -244,7 +243,7 @@ def exchange(plan: Any, count: int, teams: int, lines: Any) -> None:
 
 @kernel
 def exchange_equals(plan: Any, count: int, lines: Any) -> bool:
-    """Exchange the two units of equal size that help most. Return True if any exchange helps."""
+    """Make the most helpful exchange of two units of equal size. Return True if there is one."""
     best, one, two = TIED_POINTS, -1, -1
     for a in range(count):
         for b in range(a + 1, count):
@@ -264,7 +263,10 @@ def exchange_equals(plan: Any, count: int, lines: Any) -> bool:
 
 @kernel
 def exchange_groups(plan: Any, count: int, teams: int, lines: Any) -> bool:
-    """Exchange one or two units, including a party, for a group from another side. Return True if this helps."""
+    """Exchange one or two units, including a party, for a group from another side, if this helps.
+
+    Return True if it does.
+    """
     best, one, two, to = TIED_POINTS, -1, -1, -1
     for a in range(count):
         for b in range(a, count if count <= MAX_PAIRED_UNITS else a + 1):
@@ -292,7 +294,7 @@ def exchange_groups(plan: Any, count: int, teams: int, lines: Any) -> bool:
 
 @kernel
 def find_group(plan: Any, count: int, team: int, one: int, two: int, gap: float) -> tuple[float, int]:
-    """Find a group on a side to exchange for one or two units of another side, whose rating sum is higher by `gap`.
+    """Find a group to exchange for one or two units of another side. That side's rating sum is higher by `gap`.
 
     The group has the same number of players, and brings the sums as close together as possible. The search stops after
     `MAX_STEPS` steps.
@@ -337,10 +339,9 @@ def move(plan: Any, row: int, to: int, lines: Any) -> None:
 
 @kernel
 def evenness(waiting: Any, members: Any, players: int, sides: int, slope: float, side: Any, lines: Any) -> float:
-    """Return the entropy of the winner divided by its maximum, in a Plackett-Luce model of the sides' ratings.
+    """Return the winner's entropy divided by its maximum, using a Plackett-Luce model of the sides' ratings.
 
-    Uncertain ratings carry less information: each lead is reduced by both sides' deviations, as in Glicko's expected
-    score.
+    Uncertain ratings contain less information, so both sides' deviations reduce a lead, as in Glicko's expected score.
     """
     for team in range(sides):
         lines[team, 0] = lines[team, 1] = lines[team, 2] = 0.0

@@ -1,7 +1,8 @@
-"""Simulate the waiting times and rating spreads that matchmaking policies produce in a population.
+"""Simulate the waiting times and rating spreads that result from matchmaking policies in a population.
 
-Every player plays, rests and waits again. Exponentially distributed rests and a fixed length of matches give a steady
-state. The baseline is first come, first served: full matches between the longest-waiting players.
+Every player plays, rests and waits again. With exponentially distributed rests and matches of a fixed length, the
+population reaches a steady state. The baseline is first come, first served: full matches between the longest-waiting
+players.
 """
 
 import math
@@ -23,7 +24,7 @@ from podium.matchmaking.matcher import Matching, Policy, Waiting, match_waiting
 Floats = npt.NDArray[np.float64]
 TICK_S = 1.0  # seconds between two rounds of matching
 PATIENCE_TARGETS = 10.0  # an unmatched ticket gives up after this many target waits
-LIMIT = 100_000  # upper bound for the players, minutes, seconds and points of a crowd
+LIMIT = 100_000  # upper bound for a crowd's numbers of players, minutes, seconds and points
 FIRST_COME = "first come"
 POLICY = "policy"
 
@@ -33,7 +34,7 @@ class Crowd:
     """A population of players in a steady state."""
 
     players: int = 1000
-    minutes: float = 30.0  # minutes that count, which follow a warm-up
+    minutes: float = 30.0  # minutes that count, after a warm-up
     warm_minutes: float = 10.0
     match_s: float = 240.0
     rest_s: float = 60.0  # mean of an exponential distribution
@@ -55,7 +56,7 @@ class Trial(NamedTuple):
     spreads: Floats  # rating spreads of the matches
     qualities: Floats
     unmatched: int  # number of tickets that gave up or were still waiting at the end
-    longest: float  # longest wait in seconds, matched or not
+    longest: float  # longest wait in seconds, for matched and unmatched tickets
 
 
 def try_crowd(crowd: Crowd, policy: Policy, *, first_come: bool = False) -> Trial:
@@ -75,7 +76,7 @@ def try_crowd(crowd: Crowd, policy: Policy, *, first_come: bool = False) -> Tria
 
 
 def try_arrivals(rating: Floats, since: Floats, policy: Policy, *, first_come: bool = False) -> Trial:
-    """Run tickets with known arrival times, each of them once.
+    """Run tickets with known arrival times. Each ticket arrives only once.
 
     An unmatched ticket gives up after ten times the target wait.
     """
@@ -101,7 +102,7 @@ def try_arrivals(rating: Floats, since: Floats, policy: Policy, *, first_come: b
 
 
 def match_once(rating: Floats, since: Floats, now: float, policy: Policy, *, first_come: bool) -> Matching:
-    """Match once among the waiting tickets, which are sorted by rating."""
+    """Run one round of matching among the waiting tickets, which are sorted by rating."""
     if rating.size < policy.least:
         none = np.empty(0)
         return Matching(np.full(rating.size, -1), np.zeros(rating.size, np.int64), none, none, none)
@@ -137,7 +138,7 @@ class Tally:
         self.qualities: list[Floats] = []
 
     def add(self, matching: Matching, since: Floats, now: float) -> None:
-        """Count one round, unless it belongs to the warm-up."""
+        """Add a round, unless it belongs to the warm-up."""
         if now > self.warm_s and matching.spread.size:
             self.waits.append(now - since[matching.match >= 0])
             self.spreads.append(matching.spread)
@@ -153,7 +154,7 @@ class Tally:
 
 
 def compare_policies(crowds: Sequence[Crowd], policies: Sequence[Policy]) -> pl.DataFrame:
-    """Run every population under every policy, and for comparison under first come, first served.
+    """Run every population under every policy and, for comparison, under first come, first served.
 
     Return one row per run.
     """
@@ -169,7 +170,10 @@ def compare_policies(crowds: Sequence[Crowd], policies: Sequence[Policy]) -> pl.
 
 
 def replayed_arrivals(events: Events, replayed: Replayed, policies: Sequence[Policy]) -> pl.DataFrame:
-    """Run policies on past events with times. Entrants arrive when they played, with the ratings that they had then."""
+    """Run policies on past events with times.
+
+    Entrants arrive at the times of their events, with their ratings at that time.
+    """
     ledger = events.ledger
     starts = started_at(events.results.frame[ledger.row.array])
     if not starts.len() or starts.null_count():

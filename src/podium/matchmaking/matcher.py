@@ -1,9 +1,9 @@
-"""Matchmaking: a pure function of tickets and time that puts waiting players into even matches within a target wait.
+"""Matchmaking: a pure function of tickets and time that finds even matches for waiting players within a target wait.
 
 The tickets of a region are sorted by rating. The number of skill groups equals the number of possible matches, so it
-adapts to the population. Halfway through its target wait, a ticket accepts a spread as wide as one group. Before that
-it accepts less, after that more, and any spread when its time is up. The longest-waiting tickets choose first and take
-their nearest neighbours.
+adapts to the population. Halfway through its target wait, a ticket accepts a spread as wide as one group. It accepts
+less before, more afterwards, and any spread at the end. The longest-waiting tickets choose first, and choose their
+nearest neighbours.
 """
 
 import math
@@ -23,7 +23,7 @@ from podium.support.answers import answer, described
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
-TAKE_ANYONE_SHARE = 0.85  # share of the target wait from which a ticket accepts anyone: one more round is left
+TAKE_ANYONE_SHARE = 0.85  # share of the target wait after which a ticket accepts anyone: one more round is left
 ANY_REGION_SHARE = 1.0  # share of the target wait after which regions are ignored and a match may be smaller
 
 
@@ -45,7 +45,7 @@ class Policy:
 
     size: int = 4  # number of players in a match
     teams: int = 0  # number of sides of equal size; 0 for no sides
-    least: int = 0  # minimum number of players in a match after the target wait; 0: `size` if it has sides, else 2
+    least: int = 0  # minimum number of players in a match after the target wait; 0: `size` if there are sides, else 2
     target_s: float = 40.0  # target wait in seconds
     scale: float = 400.0  # rating difference with odds of 10 to 1
 
@@ -84,7 +84,7 @@ class Waiting(NamedTuple):
     rating: Floats
     deviation: Floats
     since: Floats
-    party: Integers  # equal within a party, unique for a single player
+    party: Integers  # equal within a party; unique for a single player
     region: Integers
 
 
@@ -101,7 +101,7 @@ class Matching(NamedTuple):
 def match(tickets: Sequence[Ticket], now: float, policy: Policy | None = None) -> list[Match]:
     """Return the matches to start now. All other players keep waiting.
 
-    The order of tickets does not matter. 10,000 tickets take a tenth of a second.
+    The order of the tickets does not matter. 10,000 tickets take a tenth of a second.
 
     Args:
         tickets: The waiting players.
@@ -157,7 +157,7 @@ def check_tickets(tickets: Sequence[Ticket], policy: Policy) -> Waiting:
 
 
 def match_waiting(waiting: Waiting, now: float, policy: Policy) -> Matching:
-    """Match up tickets, given as arrays sorted by rating."""
+    """Match tickets, which are arrays sorted by rating."""
     n = waiting.rating.size
     matching = Matching(np.full(n, -1), np.zeros(n, np.int64), np.empty(n), np.empty(n), np.empty(n))
     if n == 0:
@@ -200,7 +200,7 @@ class Units(NamedTuple):
 
 
 def group_widths(units: Units, size: int) -> Floats:
-    """Return the width of a skill group in each region: the range of the middle 90 % over the number of groups."""
+    """Return the width of a skill group in each region: the range of the middle 90 % / the number of groups."""
     widths = np.empty(int(units.region.max()) + 1)
     for region in range(widths.size):
         in_region = units.region == region
@@ -249,7 +249,7 @@ def _choose_groups(
 
 @kernel
 def allowed_spread(wait: float, target_s: float, width: float) -> float:
-    """Return the spread that a ticket accepts: one group's width halfway through its target wait, then more."""
+    """Return the spread that a ticket accepts, which is one group's width halfway through its target wait."""
     part = wait / (TAKE_ANYONE_SHARE * target_s)
     return width * part / (1.0 - part) if part < 1.0 else math.inf
 
@@ -301,7 +301,7 @@ def gather(
 
 @kernel
 def fits(units: Any, anchor: int, other: int, free: int, space: int, anywhere: bool) -> bool:  # noqa: FBT001
-    """Return True if a unit may join the anchor: it fits, and it is in the same region or regions no longer matter."""
+    """Return True if a unit may join the anchor: it fits in size, and its region is the same or no longer matters."""
     same = anywhere or units.region[anchor] == units.region[other]
     return bool(same and units.size[other] <= min(free, space))
 

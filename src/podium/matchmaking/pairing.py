@@ -1,4 +1,4 @@
-"""The scale of odds, and the quality of a match according to a system's own expected scores."""
+"""The scale of odds, and the quality of a match, according to a system's own expected scores."""
 
 import math
 from collections.abc import Sequence
@@ -17,10 +17,10 @@ MAX_DOUBLINGS, HALVINGS = 1000, 60
 
 
 def odds_scale(system: System) -> float:
-    """Return the rating difference at which the odds between veteran players are 10 to 1.
+    """Return the rating difference at which the odds between experienced players are 10 to 1.
 
-    `System.points_per_logit` is a different scale: the slope of the curve at equal ratings between newcomers, whose
-    uncertainty flattens it (745 instead of 400 for Glicko).
+    `System.points_per_logit` is a different scale: the slope of the curve at equal ratings between newcomers. Their
+    uncertainty flattens the curve (745 instead of 400 for Glicko).
 
     Raises:
         ParameterError: No rating difference leads to such odds in this system.
@@ -30,7 +30,7 @@ def odds_scale(system: System) -> float:
     veteran = newcomer._replace(**{name: value for name, value in known.items() if name in newcomer._fields})
 
     def chance(gap: float) -> float:
-        """Return a player's expected score, `gap` / 2 above a newcomer's rating, against a player as far below it."""
+        """Return the expected score of a player rated `gap` / 2 above a newcomer against one rated `gap` / 2 below."""
         above, below = (
             enter(
                 params,
@@ -55,15 +55,15 @@ def odds_scale(system: System) -> float:
 
 
 def match_quality(system: System, sides: Sequence[Sequence[Any]], equipment: Sequence[Sequence[Shared]] = ()) -> float:
-    """Return how even a match is according to the system's own expected scores for sides, as in `predict`.
+    """Return how even a match is, using the system's own expected scores for sides, as in `predict`.
 
     Args:
         sides: The states of each side's players.
-        equipment: The equipment that each side's players share, if the system rates them.
+        equipment: The equipment that each side's players share, if the system rates equipment.
 
     Returns:
-        The entropy of the winner divided by its maximum, in a Plackett-Luce model of each side's log-odds against
-        the best side. It is 1 if all sides are equally likely to win, and close to 0 if one side is certain to win.
+        The winner's entropy divided by its maximum, using a Plackett-Luce model of each side's log-odds against the
+        best side. It is 1 if all sides are equally likely to win, and close to 0 if one side is almost certain to win.
     """
     expected = expected_scores(system, sides_of(system, sides, equipment), len(sides))
     best = 0

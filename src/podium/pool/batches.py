@@ -1,4 +1,4 @@
-"""Rate consecutive events with the engine, and turn their ratings into rows of the ledger."""
+"""Rate consecutive events with the engine, and convert the ratings to rows of the ledger."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -17,7 +17,7 @@ from podium.pool.roster import Roster, as_results, entrant_numbers
 from podium.pool.snapshot import REASONS, Season
 from podium.results.hashing import index_type, run_bounds, surely_distinct_within
 
-EVENTS_AFTER_ERROR = 64  # number of events rated together after one that cannot be rated
+EVENTS_AFTER_ERROR = 64  # number of events to rate together after an event that cannot be rated
 NOT_FINITE, PLAYER_TWICE = REASONS.index("not_finite"), REASONS.index("player_twice")
 Rows = dict[str, Array]
 
@@ -29,14 +29,14 @@ class Batch:
     # one entry per part, with the columns of `ROW_TYPES`, `state` and `field`
     rows: list[Rows] = field(default_factory=list)
     learnt: dict[int, Array] = field(default_factory=dict)  # state of the pool after each event, by uid
-    errors: dict[int, NotFiniteError] = field(default_factory=dict)  # by uid; such an event changes nothing
+    errors: dict[int, NotFiniteError] = field(default_factory=dict)  # by uid; these events change nothing
 
 
 def rate_batch(pool: Pool, roster: Roster, table: pl.DataFrame, batch: Batch) -> None:
-    """Rate the events of a table, leaving out those whose ratings would not be finite numbers.
+    """Rate the events of a table, leaving out events whose ratings would not be finite numbers.
 
     Args:
-        table: results in the order in which they are rated, with `uid`, and with the uid as a string in `event_id`.
+        table: results in the order of rating, with `uid`, and with the uid as a string in `event_id`.
         batch: the batch to which the rows are added.
     """
     uids = table["uid"].unique(maintain_order=True).to_numpy()
@@ -62,7 +62,7 @@ def of_events(table: pl.DataFrame, uids: Array) -> pl.DataFrame:
 
 
 def rate_events(pool: Pool, roster: Roster, table: pl.DataFrame, batch: Batch) -> None:
-    """Rate all events of a table. If one of them cannot be rated, nothing changes.
+    """Rate all events of a table, or change nothing if one of them cannot be rated.
 
     Raises:
         NotFiniteError: a rating would not be a finite number.
@@ -85,7 +85,7 @@ def rate_events(pool: Pool, roster: Roster, table: pl.DataFrame, batch: Batch) -
 
 
 def with_equipment(rows: Rows, starts: Array, encoded: Encoded, replayed: Replayed) -> Rows:
-    """Return the players' rows, with the rows of equipment inserted after the players of each event."""
+    """Insert the rows of equipment after the players' rows of each event."""
     where = np.flatnonzero(encoded.columns.kind)
     numbers = entrant_numbers(encoded.player_names)[encoded.columns.player[where]]
     event = np.searchsorted(encoded.columns.entrants, where, "right") - 1  # each event is rated separately,
@@ -122,7 +122,7 @@ def joined(parts: list[Rows], width: int) -> Rows:
 
 
 def players_twice(table: pl.DataFrame) -> dict[int, int]:
-    """Return the number of the first player who appears twice in a heat, by uid, for each event with such a player."""
+    """Return, by uid, the number of the first player who appears twice in a heat, for events with such a player."""
     has_heats, uid = "heat" in table.columns, table["uid"].to_numpy()
     places = table["player"] + "\n" + table["heat"].fill_null("") if has_heats else table["player"]
     if surely_distinct_within(places, np.cumsum(run_bounds(uid)[:-1], dtype=index_type(uid.size))):

@@ -10,21 +10,21 @@ import numpy.typing as npt
 from podium.log.statements import FIRST_EQUIPMENT
 
 CHUNK_BITS = 13
-CHUNK_ROWS = 1 << CHUNK_BITS  # a write copies at most one unfinished chunk
+CHUNK_ROWS = 1 << CHUNK_BITS  # a write copies at most one incomplete chunk
 NONE = -1  # stands for "no number" in a column of row numbers or of other numbers from 0
 FEW_ROWS = 32  # up to this many rows are read one by one
-PART_BYTES, PART_CHUNKS = 1 << 22, 8  # maximum size of a part that is stored
+PART_BYTES, PART_CHUNKS = 1 << 22, 8  # maximum size of a stored part
 
 Array = npt.NDArray[Any]
 Chunk = Mapping[str, Array]
-Part = Mapping[str, Array]  # the columns of a table that are stored together
+Part = Mapping[str, Array]  # columns of a table that are stored together
 
 
 class Columns:
-    """Arrays of equal length, in chunks of `CHUNK_ROWS` rows that are never written again.
+    """Arrays of equal length, in chunks of `CHUNK_ROWS` rows that never change.
 
-    A method that changes rows returns a new object. It shares every unchanged chunk with the old object, so readers of
-    the old object need no lock.
+    A method that changes rows returns a new object. The new object shares every unchanged chunk with the old one, so
+    readers of the old object need no lock.
     """
 
     __slots__ = ("_chunks", "_types", "size")
@@ -80,7 +80,7 @@ class Columns:
         return joined.take(place, axis=0)
 
     def search(self, name: str, values: Array) -> Array:
-        """Return, for each value, the number of entries in an ascending column that are less than or equal to it."""
+        """Return for each value how many entries of an ascending column are less than or equal to it."""
         chunk_of = np.searchsorted([chunk[name][-1] for chunk in self._chunks], values, "right")
         found = np.full(values.size, self.size)
         for number in np.unique(chunk_of[chunk_of < len(self._chunks)]).tolist():
@@ -163,7 +163,7 @@ def frozen(array: Array) -> Array:
 
 
 def bisected(size: int, is_before: Callable[[int], bool]) -> int:
-    """Return how many of the positions 0 to `size` - 1 satisfy `is_before`. They must come before all others."""
+    """Return how many of the positions 0 to `size` - 1 satisfy `is_before`. These must come before all others."""
     low, high = 0, size
     while low < high:
         middle = (low + high) // 2
@@ -171,21 +171,21 @@ def bisected(size: int, is_before: Callable[[int], bool]) -> int:
     return low
 
 
-# Slots are dense numbers of a pool's players and equipment, which index columns.
+# Slots number a pool's players and equipment without gaps. They are indices into columns.
 
 
 def slot_of(number: int) -> int:
-    """Return the slot of the player or piece of equipment with this number in the log."""
+    """Return the slot for this number of a player or a piece of equipment in the log."""
     return 2 * number if number < FIRST_EQUIPMENT else 2 * (number - FIRST_EQUIPMENT) + 1
 
 
 def slots_of(numbers: Array) -> Array:
-    """Return the slot for each of these numbers from the log."""
+    """Return the slots for these numbers from the log."""
     return np.where(numbers < FIRST_EQUIPMENT, 2 * numbers, 2 * (numbers - FIRST_EQUIPMENT) + 1).astype(np.int32)
 
 
 def numbers_of(slots: Array) -> Array:
-    """Return the number in the log for each of these slots."""
+    """Return the numbers in the log for these slots."""
     half = slots.astype(np.int64) >> 1
     return np.where(slots & 1, half + FIRST_EQUIPMENT, half)
 

@@ -13,7 +13,7 @@ from podium.pool.columns import Part as StoredPart
 from podium.results.columns import FILLED, REQUIRED, in_order
 from podium.results.columns import UTC as INSTANT
 
-MAX_OPEN = 1_024  # number of contents that stay as bytes until they are parsed together
+MAX_OPEN = 1_024  # number of contents that stay in bytes until they are parsed together
 STORED_ROWS = 65_536  # number of rows that are stored at once
 Integers = Any
 
@@ -22,13 +22,13 @@ class Part(NamedTuple):
     """Consecutive contents in parsed form."""
 
     first: int  # number of the first content
-    bounds: Integers  # (contents + 1): where the rows of each content begin and end
+    bounds: Integers  # (contents + 1): offsets of the contents into the rows
     frame: pl.DataFrame  # player numbers and results; null if a line has no value
     nbytes: int  # size of both in bytes
 
     @classmethod
     def of(cls, first: int, bounds: Integers, frame: pl.DataFrame) -> Self:
-        """Return a part, and calculate its size."""
+        """Return a part, including its calculated size."""
         return cls(first, bounds, frame, bounds.nbytes + int(frame.estimated_size()))
 
     @property
@@ -55,7 +55,7 @@ class Contents:
         return {id(part): part.nbytes for part in self._parts} | {id(self._open): sum(map(len, self._open))}
 
     def appended(self, bodies: Sequence[bytes]) -> "Contents":
-        """Return a new object with these contents appended. They are given as lines of JSON, as in the log."""
+        """Return a new object with these contents appended. Each content consists of lines of JSON, as in the log."""
         if not bodies:
             return self
         new = Contents()
@@ -66,7 +66,7 @@ class Contents:
         return new
 
     def rows(self, number: int) -> list[dict[str, Any]] | None:
-        """Return the rows of one content, as in its lines, or None if it was parsed together with others."""
+        """Return the rows of one content, as in its lines, or None if it was parsed together with other contents."""
         at = number - self.size + len(self._open)
         if at < 0:
             return None
@@ -76,8 +76,8 @@ class Contents:
         """Return the rows of several contents as a results table, in the order of `numbers`.
 
         Args:
-            numbers: the numbers of the contents. Each may appear only once.
-            values: columns with a value for each content, such as `event_id` and `started_at` (in microseconds since
+            numbers: the numbers of the contents, each at most once.
+            values: columns with one value per content, such as `event_id` and `started_at` (in microseconds since
                 1970).
         """
         frames, found = [], []
@@ -147,7 +147,7 @@ class Contents:
 
 def parsed(first: int, bodies: Sequence[bytes]) -> Part:
     """Parse consecutive contents, numbered from `first` on."""
-    # in pieces, because the text of a whole season takes much memory
+    # in pieces, because the text of a whole season takes up much memory
     frames = [rows_in(bodies[begin : begin + MAX_OPEN]) for begin in range(0, len(bodies), MAX_OPEN)]
     sizes = np.fromiter((body.count(b"\n") for body in bodies), np.int64, len(bodies))
     frame = pl.concat(frames, how="diagonal").rechunk()
@@ -169,13 +169,13 @@ def compact(column: pl.Series) -> pl.Series:
 
 
 def rows_of(begins: Integers, lengths: Integers) -> Integers:
-    """Return row numbers: for each start in `begins`, the number of consecutive rows given in `lengths`."""
+    """Return the numbers of consecutive rows: for each start in `begins`, as many as `lengths` says."""
     ends = np.cumsum(lengths)
     return np.repeat(begins - ends + lengths, lengths) + np.arange(ends[-1] if ends.size else 0)
 
 
 def as_results(frame: pl.DataFrame, lengths: Integers, values: Mapping[str, Any]) -> pl.DataFrame:
-    """Return parsed rows as a checked results table. Each value given for a content is repeated in all of its rows."""
+    """Return parsed rows as a checked results table. Each content's values are repeated in all of its rows."""
     content = np.repeat(np.arange(lengths.size), lengths)
     columns = {name: pl.Series(name, cells)[content] for name, cells in values.items()}
     columns["started_at"] = columns["started_at"].cast(INSTANT)

@@ -30,7 +30,7 @@ from podium.pool.snapshot import (
 from podium.pool.texts import Texts
 from podium.version import ARITHMETIC
 
-# The beginning of an event's first line, in which its number or date comes before all other results.
+# The beginning of an event's first line, with its number or date before all other columns.
 HEAD = re.compile(rb'\{(?:"sequence":([^,]+),)?"event_id":"(?:[^"\\]|\\.)*"(?:,"started_at":"([^"]+)")?').match
 NEW_EVENT = dict.fromkeys(EVENT_TYPES, 0) | {"content": NONE, "match": NONE, "present": NONE, "earlier_result": NONE}
 VOIDED_REASON, SUPERSEDED_REASON = REASONS.index("voided"), REASONS.index("superseded")
@@ -49,7 +49,7 @@ class Entry(NamedTuple):
 
 @dataclass
 class TableDraft:
-    """The events, matches or fixtures that changed between two snapshots: rows that can be found by ID."""
+    """The events, matches or fixtures that changed between two snapshots, as rows that can be found by ID."""
 
     ids: Texts
     columns: Columns
@@ -69,7 +69,7 @@ class TableDraft:
         return number
 
     def number(self, text: str) -> int:
-        """Return the number for an ID. A new ID gets the next number."""
+        """Return the number for an ID, which is the next number if the ID is new."""
         found = self.added.get(text, NONE)
         found = self.ids.find(text) if found < 0 else found
         return self.add(text) if found < 0 else found
@@ -98,7 +98,7 @@ class TableDraft:
 
 @dataclass
 class Draft:
-    """A pool between two snapshots: its events, and the point from which ratings may change."""
+    """A pool between two snapshots: its events, and the position from which ratings may change."""
 
     base: Snapshot
     pool: Pool
@@ -181,7 +181,7 @@ class Draft:
         self.contents = self.contents.appended(bodies)
 
     def _look_up(self, entries: Iterable[Entry]) -> Iterable[Entry]:
-        """Find the events of all entries at once, which is faster than finding them one by one."""
+        """Find the events of all entries at once, which is faster than searching one by one."""
         if not self.base.events.size:
             return entries
         every = [*entries]
@@ -225,7 +225,7 @@ class Draft:
     def _has_results(self, uid: int, body: bytes) -> bool:
         """Return True if an event has exactly the results in a body.
 
-        Return False if the log is being read from the start.
+        Return False if the log is read from the start.
         """
         number = self.table.value("content", uid)
         return self.base.seq > 0 and number < self.contents.size and self.contents.equals(number, body)
@@ -259,7 +259,7 @@ class Draft:
             self.affect(key)
 
     def _keys_of(self, number: int) -> list[OrderKey]:
-        """Return the keys of the first events at which merging an account may change ratings."""
+        """Return the keys of the earliest events at which merging accounts may change ratings."""
         base = self.base
         if self.table.changed:
             return [START]
@@ -285,7 +285,7 @@ class Draft:
     def _choose_result(self, match: int) -> None:
         """Choose the result that counts for a match: the one with the most entrants.
 
-        If several are equal, choose the first one.
+        In a tie, choose the first one.
         """
         results = [uid for uid in self._results_of(match) if self.table.value("status", uid) != VOIDED]
         results.sort(key=lambda uid: (-self.table.value("present", uid), self.table.value("seq", uid)))
@@ -296,13 +296,13 @@ class Draft:
                 self.affect(self.key(uid))
 
     def events(self) -> Events:
-        """Return the events after all entries have been applied, in the order they are now rated."""
+        """Return the events after all entries have been applied, in their new order of rating."""
         ids, columns = self.table.finished()
         matches, fixtures = IdTable(*self.matches.finished()), IdTable(*self.fixtures.finished())
         return Events(ids, columns, self._order(columns), self.seasons, matches, fixtures)
 
     def _order(self, columns: Any) -> Any:
-        """Return the order of rating. From the first affected position onwards, its events have no ledger rows."""
+        """Return the order of rating. Events from the first affected position on have no ledger rows."""
         old, size = self.base.events, columns.size
         added = np.arange(old.size, size)
         if self.first is None:
@@ -323,14 +323,14 @@ class Draft:
 
 
 def in_order(columns: Any, uids: Array) -> Array:
-    """Return the positions that sort these events into the order in which they are rated."""
+    """Return the indices that sort these events into the order of rating."""
     started_at, seq = columns.at("started_at", uids), columns.at("seq", uids)
     falls = (started_at[1:] < started_at[:-1]) | ((started_at[1:] == started_at[:-1]) & (seq[1:] < seq[:-1]))
     return np.lexsort((seq, started_at)) if falls.any() else np.arange(uids.size)
 
 
 def resolved(direct: Mapping[int, int | None]) -> dict[int, int]:
-    """Return, for each merged account, the account that it now plays as, at the end of the chain of merges."""
+    """Return for each merged account the account at the end of its chain of merges."""
     ends = {}
     for account, into in direct.items():
         end = into

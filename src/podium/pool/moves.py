@@ -18,7 +18,7 @@ from podium.pool.snapshot import SEASON, Snapshot
 class Size(NamedTuple):
     """The size of an effect and its position in the ledger. When sorted by this key, the largest effect comes last."""
 
-    move: float  # change of the rating in points; infinite if there was no rating, or will be none
+    move: float  # change of the rating in points; infinite if there was no rating before, or is none after
     started_at: int
     seq: int
     number: int  # of the player or the piece of equipment
@@ -30,7 +30,7 @@ class Effect(NamedTuple):
     size: Size
     uid: int  # of its event
     rating_was: float | None  # None if there was no such row
-    rating: float | None  # None if the row no longer exists
+    rating: float | None  # None if the row has been removed
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Moves:
     after: Snapshot
     ratings: Ratings
     added: Mapping[str, int] = field(default_factory=dict)  # uids of new events, by id
-    changed: Collection[int] = ()  # uids of events that are new or have changed themselves
+    changed: Collection[int] = ()  # uids of events that are new or were changed directly
 
     @cached_property
     def _old(self) -> "Rows":
@@ -53,7 +53,7 @@ class Moves:
 
     @cached_property
     def _counterparts(self) -> Array:
-        """Return, for each new row, the old row of the same player in the same event at the same time, or -1."""
+        """Return for each new row the old row of the same player in the same event at the same time, or -1."""
         old, new = self._old.keys, self._new.keys
         if not old.size or not new.size:
             return np.full(new.size, NONE)
@@ -86,7 +86,7 @@ class Moves:
             old = self._old
             if old.bits.shape[1] == new.bits.shape[1]:
                 written[both] = (old.bits[counterparts[both]] != new.bits[both]).any(axis=1)
-            else:  # another system, whose states have other fields
+            else:  # another system, whose states have different fields
                 written[both] = True
         return written
 
@@ -114,14 +114,14 @@ class Moves:
 
     @cached_property
     def _moved(self) -> dict[str, Array]:
-        """The rows that moved: first the new and changed rows, then the removed ones."""
+        """The rows that moved: first the new and changed rows, and then the removed rows."""
         parts = (self._new, np.flatnonzero(self.is_written)), (self._old, self.gone)
         names = "started_at", "seq", "numbers", "uids"
         return {name: np.concatenate([getattr(rows, name)[chosen] for rows, chosen in parts]) for name in names}
 
     @cached_property
     def uids(self) -> Array:
-        """The events and seasons that have at least one moved row."""
+        """The events and seasons with at least one moved row."""
         return np.unique(self._moved["uids"])
 
     def count_by_event(self) -> list[tuple[int, int]]:
@@ -135,7 +135,7 @@ class Moves:
 
     @property
     def players(self) -> int:
-        """The number of players who have at least one moved row."""
+        """The number of players with at least one moved row."""
         return int((np.unique(self._moved["numbers"]) < FIRST_EQUIPMENT).sum())
 
     @property
@@ -158,7 +158,7 @@ class Moves:
 
         Args:
             most: number of effects to return.
-            after: the cursor of the previous page. None starts with the largest effect.
+            after: the cursor of the previous page, or None to start with the largest effect.
         """
         counterparts = self._counterparts[self.is_written]
         was = np.full(counterparts.size, np.nan)
@@ -190,7 +190,7 @@ class Moves:
         return sorted(found, key=lambda effect: effect.size[1:]), following
 
     def count_relearnt(self, without: set[int]) -> int:
-        """Count the events after which the values learned from the pool differ from before.
+        """Count the events after which the system's learnt values differ from the old snapshot's.
 
         Args:
             without: uids of events to leave out.
@@ -200,7 +200,7 @@ class Moves:
             return 0
         old, new = (rated_positions(state, self.ratings) for state in (before, after))
         uids = [uid for uid in old if uid in new and uid not in without]
-        if not uids:  # such as for a new event after all others
+        if not uids:  # for example, for a new event after all others
             return 0
         rekeyed = {*self._rekeyed.tolist()}
         uids = [uid for uid in uids if uid not in rekeyed]
@@ -225,7 +225,7 @@ class Moves:
 
 @dataclass(frozen=True)
 class Rows:
-    """The ledger rows from a given row on, with the keys used to compare them."""
+    """The ledger rows from a certain row on, with the keys for comparing them."""
 
     uids: Array
     numbers: Array  # of players and equipment
@@ -234,7 +234,7 @@ class Rows:
     seq: Array
     before: Array
     rating: Array
-    bits: Array  # (rows, columns): all values of each row, for a bitwise comparison
+    bits: Array  # (rows, columns): all values of each row, for comparisons by bits
 
     @classmethod
     def of(cls, snapshot: Snapshot, ratings: Ratings) -> "Rows":

@@ -29,22 +29,22 @@ from podium.pool.roster import Roster
 from podium.pool.snapshot import RATED, ROW_TYPES, SEASON, UNRATED, Snapshot, are_counting, without_ratings
 
 SPAN_EVENTS = 5_000  # number of events rated before other threads get another chance to run
-ENDS = 2  # bounds of a span in a pool without seasons
-MAX_SINGLE_ROWS = 64  # a larger event is rated like a batch
+ENDS = 2  # bounds of the only span in a pool without seasons
+MAX_SINGLE_ROWS = 64  # a larger event is rated as a batch
 
 
 @dataclass
 class Ratings:
-    """The ledger rows of the recalculated events, in the order in which they are rated."""
+    """The ledger rows of the recalculated events, in the order of rating."""
 
     position: int  # position of the first of these events in the order of rating
-    first_row: int  # first row of the ledger that these events may occupy
+    first_row: int  # the events' first row in the ledger
     # columns of `ROW_TYPES` without `previous`, and `state`
     parts: list[dict[str, Array]] = field(default_factory=list)
     lengths: list[Array] = field(default_factory=list)  # number of rows of each event
     fields: list[Array] = field(default_factory=list)  # number of rated entrants in each event
     learnt: list[Array] = field(default_factory=list)  # state of the pool after each event
-    # status and reason of each event for which these have changed, by uid
+    # status and reason of the events whose status or reason has changed, by uid
     statuses: dict[int, tuple[int, int]] = field(default_factory=dict)
     errors: dict[int, NotFiniteError] = field(default_factory=dict)  # errors of events that cannot be rated, by uid
     twice: dict[int, int] = field(default_factory=dict)  # number of the player who appears twice in an event, by uid
@@ -125,7 +125,7 @@ class Rater:
     def note_statuses(
         self, uids: Array, rated: Array, table: pl.DataFrame, twice: Mapping[int, int], errors: Mapping[int, Any]
     ) -> None:
-        """Record the status of each event whose status has changed."""
+        """Record each status that has changed."""
         columns = self.after.events.columns
         was_unrated = columns.at("status", uids) == UNRATED
         self.ratings.statuses |= dict.fromkeys(uids[was_unrated & rated].tolist(), (RATED, 0))
@@ -142,7 +142,7 @@ class Rater:
         self.ratings.twice |= twice
 
     def rate_single(self, uid: int) -> bool:
-        """Rate an event with a faster method if it is the only one in all spans.
+        """Rate an event by a faster method if it is the only event in all spans.
 
         Return False if the event must be rated in a batch.
         """
@@ -192,7 +192,7 @@ class Rater:
 
 
 def results_of(snapshot: Snapshot, uids: Array) -> pl.DataFrame:
-    """Return the results of events, with merged accounts resolved. `event_id` contains the uid as a string."""
+    """Return the results of events after resolving merged accounts. `event_id` contains the uid as a string."""
     table = sent_results_of(snapshot, uids)
     if not snapshot.merged or table.is_empty():
         return table
@@ -238,7 +238,7 @@ def numbers_in(table: pl.DataFrame) -> Array:
 
 
 def assembled(base: Snapshot, after: Snapshot, ratings: Ratings) -> Snapshot:
-    """Return the snapshot with the new ledger rows appended to the rows that are kept."""
+    """Return the snapshot with the new ledger rows after the rows that stay."""
     position, first_row = ratings.position, ratings.first_row
     names = [*(name for name in ROW_TYPES if name != "previous"), "state"]
     columns = {name: np.concatenate([part[name] for part in ratings.parts]) for name in names}

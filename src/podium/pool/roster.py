@@ -28,7 +28,7 @@ def as_results(pool: Pool, table: pl.DataFrame) -> Results:
 
 
 def entrant_numbers(names: pl.Series) -> Integers:
-    """Return the numbers of encoded players and equipment. Their names end with these numbers."""
+    """Return the numbers of encoded players and equipment, which are at the end of their names."""
     return names.str.extract(r"(-?\d+)$").cast(pl.Int64).to_numpy()
 
 
@@ -44,7 +44,7 @@ class Roster:
 
     @classmethod
     def of_newcomers(cls, system: System, numbers: Integers) -> "Roster":
-        """Return unrated players with ascending numbers, for a pool without events."""
+        """Return a roster of unrated players, given their numbers in ascending order, for a pool without events."""
         played_at = np.full(numbers.size, NEVER)
         return cls(system, numbers, newcomers(system, numbers.size), played_at, new_pools(system, 1))
 
@@ -74,11 +74,11 @@ class Roster:
             setattr(self, name, np.concatenate([getattr(self, name), getattr(new, name)])[order])
 
     def advance(self, results: Results, starts: pl.Series) -> tuple[Events, Replayed]:
-        """Rate events exactly as `podium.Live` does.
+        """Rate events exactly as `podium.Live` does, and update the roster.
 
         Args:
-            starts: the time of each row's event, as an array of shape (rows,). The results of numbered pools do not
-                contain these times.
+            starts: the time of each row's event, as an array of shape (rows,). In numbered pools, the results do not
+                contain it.
 
         Raises:
             NotFiniteError: a rating would not be a finite number. Nothing changes in this case.

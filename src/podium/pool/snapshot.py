@@ -1,4 +1,4 @@
-"""A pool at one point in time: its events, its rating changes, and the values that its system has learned."""
+"""A pool at one point in time: its events, its rating changes, and the values that its system has learnt."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
@@ -17,7 +17,7 @@ from podium.pool.standings import Standings
 from podium.pool.states import States
 from podium.pool.texts import Texts
 
-FEW_EVENTS = 32  # up to this many positions are searched one by one
+FEW_EVENTS = 32  # up to this many positions are looked up one by one
 RATED, UNRATED, VOIDED, SUPERSEDED, SEASON = range(5)  # codes of `STATUSES`
 STATUSES = ("rated", "unrated", "voided", "superseded", "season")
 REASONS = (
@@ -25,14 +25,14 @@ REASONS = (
 )  # fmt: skip
 
 EVENT_TYPES = {
-    "seq": np.int64,  # of the log entry that submitted it; orders events that started together
+    "seq": np.int64,  # number of the log entry that submitted it; orders events with the same start
     "content_seq": np.int64,  # of the log entry with its current content
-    "content": np.int32,  # number of that content among `Contents`
+    "content": np.int32,  # number of that content in `Contents`
     "started_at": np.int64,  # microseconds since 1970, UTC
     "status": np.int8,
     "reason": np.int8,
-    "match": np.int32,  # number of the registered match whose result it is
-    "present": np.int32,  # how many of the match's entrants were in the result as it was sent
+    "match": np.int32,  # number of the registered match of which it is the result
+    "present": np.int32,  # number of the match's entrants who are in the result as sent
     "earlier_result": np.int32,  # uid of an earlier result of the same match
 }
 POSITION_TYPES = {
@@ -44,8 +44,8 @@ ROW_TYPES = {
     "event": np.int32,  # uid
     "slot": np.int32,  # of the player or equipment
     "previous": np.int32,  # row of the same slot before this one
-    "rank": np.int32,  # in the overall result; 0 if there is none
-    "place": np.int32,  # order of the row within its event, from 1; 0 for a season
+    "rank": np.int32,  # rank in the overall result; 0 if there is none
+    "place": np.int32,  # position of the row within its event, from 1; 0 for a season
     "before": np.float64,  # the rating before
 }  # and `state`, (fields): the state after
 MATCH_TYPES = {
@@ -65,7 +65,7 @@ class Season(NamedTuple):
 
     name: str
     keep: float  # share of each lead over a newcomer that is kept
-    widens: bool = False  # True if ratings became less certain by what was taken from them
+    widens: bool = False  # True if ratings became less certain by as many points as the season moved them
 
 
 class Event(NamedTuple):
@@ -79,7 +79,7 @@ class Event(NamedTuple):
     status: str
     reason: str
     match_id: str | None
-    present: int | None  # how many entrants of the match were in the result as it was sent
+    present: int | None  # number of the match's entrants who are in the result as sent
 
     @property
     def key(self) -> OrderKey:
@@ -103,7 +103,7 @@ class IdTable:
 class Events:
     """The events and seasons by uid, and the order in which they are rated.
 
-    Uids count events and seasons as they arrive.
+    Uids number the events and seasons in the order of arrival.
     """
 
     ids: Texts  # by uid; a season's begins with a null character
@@ -207,7 +207,7 @@ class Events:
 
 
 class Carried(NamedTuple):
-    """Values that an earlier snapshot has calculated, and that a later snapshot can reuse."""
+    """Values that an earlier snapshot has calculated and a later snapshot can reuse."""
 
     standings: Standings | None = None
     day_start: Standings | None = None
@@ -218,7 +218,7 @@ CARRIED_NOTHING = Carried()
 
 @dataclass(frozen=True)
 class Snapshot:
-    """A pool after one entry of its log. A snapshot, and everything reachable from it, is immutable."""
+    """A pool after one entry of its log. A snapshot and everything reachable from it are immutable."""
 
     pool: Pool
     seq: int  # of that entry
@@ -226,9 +226,9 @@ class Snapshot:
     contents: Contents
     rows: Columns  # the ledger, in the order of rating: `ROW_TYPES` and `state`
     newest: Columns  # by slot: `row`, the newest of the slot
-    learnt: States  # what the system has learnt of the pool after each event
+    learnt: States  # the pool's learnt values after each event
     direct_merges: Mapping[int, int | None] = field(default_factory=dict)  # as they were logged, by number
-    merged: Mapping[int, int] = field(default_factory=dict)  # the number each merged account plays on as
+    merged: Mapping[int, int] = field(default_factory=dict)  # for each merged account, its final account
     carried: Carried = CARRIED_NOTHING
 
     def memory(self) -> dict[int, int]:
@@ -259,13 +259,13 @@ class Snapshot:
         return self.events.order.search("stop", rows)
 
     def pool_state(self, position: int) -> Array:
-        """Return the values that the system had learned before a position: an array of shape (1, fields)."""
+        """Return the values that the system had learnt before a position: an array of shape (1, fields)."""
         if not position or not self.pool.system.pool_fields:
             return new_pools(self.pool.system, 1)
         return self.learnt.part(position - 1, position)
 
     def system_at(self, position: int) -> System:
-        """Return the system with the values that it had learned from the pool before a position."""
+        """Return the system with the values that it had learnt from the pool before a position."""
         return self.pool.system.within(self.pool_state(position)[0])
 
     def newest_rows(self, row: int, slots: Array | None = None) -> Array:
@@ -276,7 +276,7 @@ class Snapshot:
             found[known] = self.newest.at("row", slots[known])
             return found
         newest = self.newest.part("row").copy()
-        if row < self.rows.size:  # of the later rows, the earliest is assigned last
+        if row < self.rows.size:  # in reverse order, so that the earliest of the later rows is assigned last
             newest[self.rows.part("slot", row)[::-1]] = self.rows.part("previous", row)[::-1]
         if slots is None:
             return newest
@@ -299,7 +299,7 @@ class Snapshot:
         return self.newest_rows(first, slots)
 
     def career(self, slot: int, end: int | None = None, most: int | None = None) -> Array:
-        """Return up to `most` of a player's latest rows before the row `end`, in the order in which they were rated."""
+        """Return up to `most` of a player's latest rows before the row `end`, in the order of rating."""
         row, found = int(self.newest.value("row", slot)) if slot < self.newest.size else NONE, list[int]()
         while row >= 0 and len(found) != most:
             if end is None or row < end:
@@ -308,7 +308,7 @@ class Snapshot:
         return np.array(found[::-1], np.int64)
 
     def played_at(self, rows: Array) -> Array:
-        """Return the time of these rows (the newest of each slot, or -1) in microseconds since 1970, or `NEVER`."""
+        """Return the times of these rows in microseconds since 1970, with `NEVER` for the row -1."""
         columns, at = self.events.columns, rows.astype(np.int64)
         while self.events.seasons:
             begun = np.flatnonzero(at >= 0)
@@ -337,9 +337,9 @@ class Snapshot:
 
     @cached_property
     def day_start(self) -> Standings | None:
-        """Return the standings at the start of the latest rated event's day or, without dates, before that event.
+        """Return the standings at the start of the day of the latest rated event.
 
-        In a pool without dates, use the start of that event.
+        In a pool without dates, return the standings before that event.
         """
         newest, unit = self.events.newest_rated, self.pool.unit_us
         if newest is None:
@@ -348,7 +348,7 @@ class Snapshot:
         return known if known is not None and known.stop == self.row_at(position) else self.standings_at(position)
 
     def carry(self, row: int) -> Carried:
-        """Return the values that a later snapshot can reuse if the ledger rows before this one stay the same."""
+        """Return the values that a later snapshot can reuse if the ledger rows before `row` stay the same."""
         known = (self.__dict__.get(name) or getattr(self.carried, name) for name in Carried._fields)
         return Carried(*(cache if cache is not None and cache.stop <= row else None for cache in known))
 
@@ -367,7 +367,7 @@ class Snapshot:
 
 
 def are_counting(statuses: Array) -> Array:
-    """Return a mask of the statuses that count. Voided and superseded events and seasons do not count."""
+    """Return a mask of the statuses that count. Voided events, superseded events and seasons do not count."""
     return ~np.isin(statuses, (VOIDED, SUPERSEDED, SEASON))
 
 
@@ -377,7 +377,7 @@ def count_counting(snapshot: Snapshot) -> int:
 
 
 def empty(pool: Pool) -> Snapshot:
-    """Return a pool in its state before the first entry of its log."""
+    """Return a pool before the first entry of its log."""
     matches, fixtures = (IdTable(Texts(), Columns(types)) for types in (MATCH_TYPES, FIXTURE_TYPES))
     events = Events(Texts(), Columns(EVENT_TYPES), Columns(POSITION_TYPES), {}, matches, fixtures)
     blank = Snapshot(
@@ -420,7 +420,7 @@ def with_tables(item: Any, parts_of: Callable[[str], Iterable[Part]], path: str 
 
 
 def facts_of(snapshot: Snapshot) -> dict[str, Any]:
-    """Return everything in a snapshot except its tables, as JSON values."""
+    """Return everything in a snapshot except its tables as JSON values."""
     return {
         "seq": snapshot.seq,
         "order": snapshot.pool.order,
@@ -434,7 +434,7 @@ def restored(pool: Pool, facts: Mapping[str, Any], parts_of: Callable[[str], Ite
     """Return the snapshot that was stored as `facts` and as the parts of its tables.
 
     Args:
-        pool: the pool, with the system that it used at that time.
+        pool: the pool, with the system that it had when the snapshot was stored.
         facts: the JSON values from `facts_of`.
         parts_of: function that returns the stored parts of the table at a path.
     """

@@ -16,18 +16,18 @@ BY_ENTRY = "rows", "played_at", "ratings", "events", "scores", "is_established"
 
 @dataclass(frozen=True)
 class Standings:
-    """The players and pieces of equipment that have a rating, with one entry each, sorted by slot."""
+    """The players and pieces of equipment that have a rating: one entry each, sorted by slot."""
 
     system: System
     ledger: Columns
-    stop: int  # the standings follow from the ledger rows before this one
+    stop: int  # the standings are based on the ledger rows before this one
     slots: Array
-    rows: Array  # the newest ledger row of each
+    rows: Array  # each entry's newest ledger row
     played_at: Array  # start of the latest rated event, microseconds since 1970
     ratings: Array
     events: Array  # number of rated events
     scores: Array  # value that determines the rank: the rating, or another value chosen by the system
-    is_established: Array  # whether each rating is established, that is, not provisional
+    is_established: Array  # True if the rating is not provisional
 
     @property
     def nbytes(self) -> int:
@@ -51,12 +51,12 @@ class Standings:
 
     @cached_property
     def best_first(self) -> Array:
-        """Return the players' entries in leaderboard order: by score, and then by number, the highest first."""
+        """Return the players' entries in leaderboard order: by score and then by number, the highest first."""
         players = np.flatnonzero(self.is_player)  # in ascending order of number, because slots are ascending
         return players[np.argsort(self.scores[players], kind="stable")[::-1]]
 
     def updated(self, newer: "Standings") -> "Standings":
-        """Return these standings, updated with newer entries for some slots, including new ones."""
+        """Return these standings, updated with newer entries for some slots, which may be new."""
         if not self.slots.size:
             return newer
         is_new = self.slots[np.searchsorted(self.slots[:-1], newer.slots)] != newer.slots

@@ -1,4 +1,4 @@
-"""The learned state of a pool's system after each event, in compressed form."""
+"""The learnt state of a pool's system after each event, in compressed form."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
@@ -13,10 +13,10 @@ ZSTD_LEVEL = 1
 
 
 class States:
-    """Rows of float64, indexed by position in the order of rating, in compressed blocks that are never rewritten.
+    """Rows of float64, indexed by position in the order of rating, in compressed blocks that never change.
 
-    A method that changes rows returns a new object. It shares every unchanged block with the old object, so readers of
-    the old object need no lock.
+    A method that changes rows returns a new object. The new object shares every unchanged block with the old one, so
+    readers of the old object need no lock.
     """
 
     __slots__ = ("_blocks", "_open", "fields")
@@ -67,7 +67,7 @@ class States:
             yield {"state": self.part(first, min(first + rows, self.size))}
 
     def of_parts(self, parts: Iterable[Part]) -> "States":
-        """Return states with the same number of fields, made from the rows of `parts`.
+        """Return new states with the same number of fields, made from the rows of `parts`.
 
         Raises:
             ValueError: the parts have different types or sizes.

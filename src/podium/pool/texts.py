@@ -1,4 +1,4 @@
-"""Immutable strings, identified by number and found by their hash."""
+"""Immutable strings, which are identified by number and can be found by their hash."""
 
 import zlib
 from bisect import bisect_right
@@ -10,19 +10,19 @@ import numpy as np
 
 from podium.pool.columns import Part
 
-MAX_OPEN = 512  # number of strings that a write copies at most
+MAX_OPEN = 512  # maximum number of strings that a write copies
 MERGE_RATIO = 4  # each level is at least this many times as large as the next
 PART_TEXTS = 65_536  # number of strings that are stored at once
 
 
 class Level(NamedTuple):
-    """A run of consecutive strings that are never rewritten."""
+    """A run of consecutive strings that never change."""
 
     first: int  # number of the first string
     letters: bytes
-    ends: Any  # (strings + 1): uint32 or uint64, where each string begins and ends in `letters`
+    ends: Any  # (strings + 1): uint32 or uint64, the offsets of the strings into `letters`
     hashes: Any  # (strings): uint32, ascending
-    numbers: Any  # (strings): int32, the string that has each hash, counted from `first`
+    numbers: Any  # (strings): int32, the string for each hash, counted from `first`
 
     def text(self, number: int) -> str:
         """Return the string with this number."""
@@ -31,7 +31,7 @@ class Level(NamedTuple):
 
 
 class Texts:
-    """Strings numbered from 0 in order of arrival. The same string can appear more than once.
+    """Strings, numbered from 0 in order of arrival. The same string can appear more than once.
 
     `appended` returns a new object, which shares finished levels with the old one.
     """
@@ -78,7 +78,7 @@ class Texts:
         return -1
 
     def find_all(self, texts: Sequence[str]) -> list[int]:
-        """Return the latest number of each string, or -1 if it is not known."""
+        """Return the number most recently assigned to each string, or -1 if it is unknown."""
         found = [self._places.get(text, -1) for text in texts]
         keys = np.fromiter((zlib.crc32(text.encode()) for text in texts), np.uint32, len(texts))
         may_be_known = np.zeros(keys.size, np.bool_)
@@ -154,7 +154,7 @@ def joined(one: Level, other: Level) -> Level:
 
 
 def sorted_level(first: int, letters: bytes, ends: Any, hashes: Any) -> Level:
-    """Return a level made from hashes, which are given in the order of the strings."""
+    """Return a level made from hashes that are in the order of the strings."""
     order = np.argsort(hashes, kind="stable").astype(np.int32)
     kind = np.uint32 if len(letters) < 1 << 32 else np.uint64
     return Level(first, letters, ends.astype(kind), hashes[order], order)

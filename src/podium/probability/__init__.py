@@ -1,1 +1,1 @@
-"""The mathematics of performances, independent of Podium: the probabilities of ranks and of beating an opponent."""
+"""The mathematics of performances, independent of Podium: probabilities of ranks and of beating an opponent."""

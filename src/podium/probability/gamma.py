@@ -1,7 +1,8 @@
 """The gamma performance model: a performance is Gamma(shape g, rate e^(c alpha (R - 1500))), and 0 is perfect.
 
-Source: D. Mlot, "The Folyami Rating System" (2023), "Expected score and the gamma performance model", and its use for
-the strength of a race. Shape 1 is Elo's model, in which a field finishes according to the Plackett-Luce model.
+Source: D. Mlot, "The Folyami Rating System" (2023), "Expected score and the gamma performance model", which also uses
+the model for the strength of a race. Shape 1 is Elo's model, in which a field finishes according to the Plackett-Luce
+model.
 """
 
 import math
@@ -68,7 +69,7 @@ def incomplete_beta(w: float, shape: float) -> float:
 
 
 def matched_slope(shape: int) -> float:
-    """Return c * alpha: the slope, per point, of the log-odds of W that brings a shape's scores closest to Elo's.
+    """Return c * alpha: the slope of W's log-odds, per point, with which a shape's scores are closest to Elo's.
 
     c minimises the integral over w of (I(w^c / (w^c + (1 - w)^c); g, g) - w)^2.
     """
@@ -99,8 +100,8 @@ def rank_distribution(
     Args:
         ratings: the rating of each entrant.
         shape: Shape of the gamma distribution, an integer from 1 to 20. Default: 3.
-        resolution: Resolution of the clock, in units of performance (the mean performance of an entrant rated 0 is
-            `shape`). Equal times share the best rank. Default: no ties.
+        resolution: Resolution of the clock, in units of performance. The mean performance of an entrant rated 0 is
+            `shape`. Equal times share the best rank. Default: no ties.
 
     Returns:
         A float64 array of shape (entrants, ranks), with the best rank first.
@@ -122,7 +123,7 @@ def race_strength(
 ) -> float:
     """Return 1 / (probability that a player rated `probe`, added to the field, finishes among the first `top`).
 
-    The result is 1 if the field is so small that this is certain, and infinite if the probability underflows.
+    The result is 1 if the field is so small that such a finish is certain, and infinite if the probability underflows.
     """
     if top < 1:
         raise ParameterError(f"top is {top}; it must be at least 1")

@@ -1,4 +1,4 @@
-"""Expected scores from log-odds: the logistic curve that Elo and most later systems use, and fast sums of it."""
+"""Expected scores from log-odds: the logistic curve that Elo and most later systems use, and fast sums over it."""
 
 from typing import Any, NamedTuple
 
@@ -21,7 +21,7 @@ def logistic(log_odds: float) -> float:
 
 @kernel
 def both_chances(log_odds: float) -> tuple[float, float]:
-    """Return the logistic of `log_odds` and of its negative. They sum to 1, and neither suffers cancellation."""
+    """Return the logistic of `log_odds` and of its negative. They sum to 1, and neither loses digits."""
     against = exp(-log_odds)
     mine = 1.0 / (1.0 + against)
     return mine, against * mine
@@ -44,7 +44,7 @@ def win_share(mine: float, theirs: float, log_odds: float) -> float:
 
 @kernel
 def score(mine: float, theirs: float) -> float:
-    """Return the result for two places, without branching: 1 if better (lower), 0 if worse, 0.5 if equal."""
+    """Return the result for two places without branching: 1 if the first is better (lower), 0.5 if equal, else 0."""
     return 0.5 * (1.0 + (mine < theirs) - (mine > theirs))
 
 
@@ -76,7 +76,10 @@ def logistic_workspace(size: int) -> LogisticWorkspace:
 
 @kernel
 def add_up_logistics(work: LogisticWorkspace, size: int, slope: float) -> bool:
-    """Fill the `TOTAL` row from `X` and `WEIGHT`. Return False if any x is not finite or they are too far apart."""
+    """Fill in the `TOTAL` row from `X` and `WEIGHT`.
+
+    Return False if any x is not finite, or if they are too far apart.
+    """
     boxes, table = work.boxes, work.table
     count = fill_boxes(table, X, size, WIDTH / slope, boxes)
     if count < 0:
@@ -93,7 +96,7 @@ def add_up_logistics(work: LogisticWorkspace, size: int, slope: float) -> bool:
 
 @kernel
 def set_sources(work: LogisticWorkspace, box: int, slope: float) -> None:
-    """Write the sources of a box: its players, or Chebyshev points if it has many players."""
+    """Write the sources of a box: its players or, if there are many, Chebyshev points."""
     table, boxes, _ = work
     indices, begin = boxes.indices, boxes.indices[OWN, box]
     first, last = indices[FIRST, box], indices[FIRST, box + 1]
@@ -150,7 +153,10 @@ def set_points(work: LogisticWorkspace, box: int, slope: float) -> None:
 
 @kernel
 def add_polynomials(lanes: Any) -> None:
-    """Add weight * polynomial to each sum. NOW holds weight * T(0), and HERE holds the position within the box."""
+    """Add weight * polynomial to each sum.
+
+    NOW contains weight * T(0), and HERE contains the position within the box.
+    """
     for lane in range(LANES):
         lanes[SUMS, lane] += lanes[NOW, lane]
         lanes[BEFORE, lane] = lanes[NOW, lane]
@@ -165,7 +171,7 @@ def add_polynomials(lanes: Any) -> None:
 
 @kernel
 def sum_sources(work: LogisticWorkspace, box: int, count: int, slope: float) -> None:
-    """Sum the effects of all sources on those of a box: boxes within `FAR_BOXES` exactly, lower boxes by weight."""
+    """Sum the effects of all sources on the sources of a box: exactly within `FAR_BOXES`, by weight for lower boxes."""
     table, boxes, lanes = work
     indices = boxes.indices
     lowest, highest = box, box + 1
@@ -219,7 +225,7 @@ def set_coefficients(work: LogisticWorkspace, box: int) -> None:
 
 @kernel
 def sum_polynomials(work: LogisticWorkspace, box: int, slope: float) -> None:
-    """Sum the polynomials at each player in a box, sixteen at a time, minus the player's effect on itself."""
+    """Sum the polynomials at each player in a box, sixteen at a time. Subtract the effect of players on themselves."""
     table, boxes, lanes = work
     indices = boxes.indices
     first, last = indices[FIRST, box], indices[FIRST, box + 1]

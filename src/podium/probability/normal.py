@@ -1,4 +1,4 @@
-"""The normal distribution, the corrections of TrueSkill for wins and draws, and sorting into boxes.
+"""The normal distribution, TrueSkill's corrections for wins and draws, and sorting numbers into boxes.
 
 v and w are the additive and multiplicative corrections of Herbrich, Minka and Graepel (TrueSkill, 2006) and of Weng and
 Lin (2011). x is the expected difference and t is the draw margin, both in standard deviations.
@@ -16,7 +16,7 @@ SQRT_2_PI = 2.5066282746310002
 INVERSE_SQRT_2_PI = 0.3989422804014327
 CENTRE = 5.0  # centre of the polynomial's variable
 VANISHING = 40.0  # in deviations: beyond this, the tail is 0
-HALF_DIGITS = 134217729.0  # 2^27 + 1: splits a number into two numbers with half its digits (Veltkamp)
+HALF_DIGITS = 134217729.0  # 2^27 + 1: splits a number into two numbers with half of its digits (Veltkamp)
 THIN = 1e-3
 RATIO = (
     1.1568486282918946,
@@ -75,7 +75,7 @@ def distribution(x: float) -> float:
 
 @kernel
 def scaled_ratio(z: float) -> float:
-    """Return Mills' ratio times 1 + z: (1 + z) (1 - distribution(z)) / density(z) for z >= 0.
+    """Return Mills' ratio times 1 + z, which is (1 + z) (1 - distribution(z)) / density(z), for z >= 0.
 
     It falls from 1.253 at z = 0 towards 1. The polynomial is the Chebyshev series in (z - 5) / (z + 5) up to the 23rd
     power, with an error below 2e-17. Coefficients are combined in groups of four.
@@ -135,7 +135,7 @@ def draw_corrections(x: float, t: float) -> tuple[float, float]:
 def margin_mass(low: float, high: float) -> float:
     """Return the mass between `low` and `high`, divided by e^(-low^2 / 2)."""
     if high - low < THIN:
-        # A difference would lose digits, so Simpson's rule is applied to e^((low^2 - u^2) / 2).
+        # A difference would lose digits. Simpson's rule is therefore applied to e^((low^2 - u^2) / 2).
         middle = 0.5 * (low + high)
         ends = 1.0 + exp(0.5 * (low - high) * (low + high))
         inner = 4.0 * exp(0.5 * (low - middle) * (low + middle))
@@ -148,7 +148,7 @@ def margin_mass(low: float, high: float) -> float:
 
 @kernel
 def inflated(deviation: float, tau_squared: float, idle_variance: float, most: float) -> float:
-    """Return the deviation before an event: tau^2 is added to the variance, and idle time adds more, up to `most`."""
+    """Return the deviation before an event. Tau^2 is added to the variance, and idle time adds more, up to `most`."""
     variance = deviation * deviation
     if idle_variance > 0.0:
         variance = max(variance, min(variance + idle_variance, most * most))
@@ -157,20 +157,20 @@ def inflated(deviation: float, tau_squared: float, idle_variance: float, most: f
 
 DIGIT_BITS = 11  # bits of a box's number that are used in one sorting pass
 DIGITS = 1 << DIGIT_BITS
-MAX_BOXES = 1e15  # including empty ones: the numbers of boxes are exact and fit into 64 bits
+MAX_BOXES = 1e15  # including empty boxes: box numbers are exact and fit into 64 bits
 
 
 # Rows of `Boxes.indices`.
-ORDER = 0  # indices of the numbers, box by box, in the original order within each box
+ORDER = 0  # indices of the numbers, box by box, in their original order within each box
 FIRST = 1  # start of each box in that order, followed by the count
 PLACE = 2  # number of boxes below each box, including empty ones
 KEY = 3  # like `PLACE`, for each number
 SPARE = 4
-OWN = 5  # free for users of the boxes
+OWN = 5  # can be used by the boxes' users
 
 
 class Boxes(NamedTuple):
-    """Boxes of numbers. There are only a few arrays, because each array adds to the compile time of its users."""
+    """Boxes of numbers. They share a few arrays, because each array lengthens the compile time of its users."""
 
     indices: Any  # int64 (6, numbers + 1): see the row names above
     centres: Any  # float64 (numbers): centre of each box
@@ -239,6 +239,6 @@ def sort_by_digit(boxes: Boxes, size: int, shift: int) -> None:
 
 @kernel
 def members(boxes: Boxes, box: int) -> int:
-    """Return the number of numbers in a box."""
+    """Return the size of a box."""
     held: int = boxes.indices[FIRST, box + 1] - boxes.indices[FIRST, box]
     return held

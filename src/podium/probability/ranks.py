@@ -1,8 +1,8 @@
-"""Distributions of ranks and finishing orders of independent performances, by integrating over one at a time.
+"""Distributions of ranks and finishing orders, by integrating over one independent performance at a time.
 
-For a given performance x of one entrant, the number of others ahead is a sum of independent Bernoulli variables.
-Computing its distribution takes one step per opponent: n^2 steps for a field, and n more to remove one entrant. Nothing
-is enumerated or sampled. A performance is given by its logarithm u, and lower is better.
+If one entrant's performance is x, the number of others ahead is a sum of independent Bernoulli variables. Adding one
+opponent to its distribution takes n steps, so a field takes n^2 steps. Removing one entrant again takes n steps.
+Nothing is enumerated or sampled. Performances are represented by their logarithm u, and lower is better.
 """
 
 import math
@@ -21,9 +21,9 @@ from podium.probability import normal
 Floats = npt.NDArray[np.float64]
 CERTAIN = 1e-17  # probability left out at either end of a performance
 NO_CHANCE = 1e-34  # counts with smaller probabilities are dropped; a thousand of them do not change a digit
-CONVERGED = 1e-7  # a smaller change leaves an error of about its square, as convergence is exponential
+CONVERGED = 1e-7  # a smaller change leaves an error of about its square, because convergence is exponential
 FIRST_STEP, MAX_HALVINGS = 0.5, 12
-CHUNK = 4096  # number of integration points handled at a time
+CHUNK = 4096  # number of integration points processed at a time
 MAX_BINS = 2_000_000
 
 
@@ -32,7 +32,7 @@ class Performances(Protocol):
 
     @property
     def scale(self) -> Floats:
-        """The approximate width of the distribution of each entrant's logarithm."""
+        """The approximate width of each logarithm's distribution."""
 
     def cdf(self, u: Floats) -> Floats:
         """Return each entrant's probability of being better than each u, as an array of shape (points, entrants)."""
@@ -71,7 +71,7 @@ class GammaPerformances:
         return density
 
     def support(self) -> tuple[Floats, Floats]:
-        """Return the bounds: from z^g / g! = CERTAIN to a vanishing e^-z."""
+        """Return the bounds: where z^g / g! = CERTAIN, and where e^-z vanishes."""
         low = (math.log(CERTAIN) + math.lgamma(self.shape + 1.0)) / self.shape
         return low - self.log_rate, math.log(60.0 + 3.0 * self.shape) - self.log_rate
 
@@ -96,7 +96,7 @@ class GumbelPerformances:
         return density
 
     def support(self) -> tuple[Floats, Floats]:
-        """Return the bounds, beyond which either tail is CERTAIN."""
+        """Return the bounds beyond which each tail has the probability CERTAIN."""
         far = -math.log(CERTAIN)
         return self.location - far * self.scale, self.location + math.log(far) * self.scale
 
@@ -119,7 +119,7 @@ class NormalPerformances:
         return density
 
     def support(self) -> tuple[Floats, Floats]:
-        """Return the bounds, at 8.6 deviations."""
+        """Return the bounds, which are 8.6 deviations from the means."""
         far = math.sqrt(-2.0 * math.log(CERTAIN))
         return self.location - far * self.scale, self.location + far * self.scale
 
@@ -146,7 +146,7 @@ def rank_distribution(field: Performances, selection: npt.NDArray[np.bool_] | No
 
 
 def field_strength(field: Performances, top: int) -> float:
-    """Return 1 / (probability that the last entrant finishes among the first `top`), which is 1 if that is certain."""
+    """Return 1 / (probability that the last entrant finishes among the first `top`). It is 1 if this is certain."""
     size = field.scale.size
     if top >= size:
         return 1.0
@@ -155,7 +155,7 @@ def field_strength(field: Performances, top: int) -> float:
 
 
 def integrate(field: Performances, rows: npt.NDArray[np.bool_], step: float, offset: float) -> Floats:
-    """Return the trapezoidal sum over the points (k + offset) step that any selected entrant may reach."""
+    """Return the trapezoidal sum over the points (k + offset) * step that any selected entrant may reach."""
     n = rows.size
     ranks = np.zeros((n, n))
     low, high = field.support()
@@ -167,7 +167,7 @@ def integrate(field: Performances, rows: npt.NDArray[np.bool_], step: float, off
 
 
 def grid(low: Floats, high: Floats, step: float, offset: float) -> Floats:
-    """Return the points (k + offset) step that lie within any of the intervals."""
+    """Return the points (k + offset) * step that lie within any of the intervals."""
     order = np.argsort(low)
     parts, reached = [], -math.inf
     for start, stop in zip(low[order], high[order], strict=True):
@@ -201,12 +201,12 @@ def tied_rank_distribution(field: Performances, resolution: float) -> Floats:
 
 
 def add_ranks(cdf: Floats, weight: Floats, ranks: Floats) -> None:
-    """For each point and entrant, add the weight times the distribution of the number of others ahead.
+    """For each point and entrant, add the weight times the distribution of the number of others who are ahead.
 
     Args:
         cdf: the probability of being ahead of each point, of shape (points, entrants).
         weight: the probability that the entrant is at each point, of shape (points, entrants).
-        ranks: an array of shape (entrants, entrants), to which the result is added.
+        ranks: an array of shape (entrants, entrants). The result is added to it.
     """
     counts = np.empty(ranks.shape[0] + 1)
     _add_ranks(np.ascontiguousarray(cdf), np.ascontiguousarray(weight), counts, ranks)
@@ -231,7 +231,7 @@ def _count_ranks(cdf: Any, weight: Any, counts: Any, ranks: Any) -> None:
 
 @kernel
 def count_ahead(cdf: Any, point: int, counts: Any) -> tuple[int, int, int]:
-    """Fill `counts` with the distribution of the number of entrants ahead, among those for whom this is uncertain."""
+    """Fill `counts` with the distribution of the number of entrants ahead, among those for whom it is uncertain."""
     size, low, high = 0, 0, 0
     counts[0] = 1.0
     for j in range(cdf.shape[1]):
@@ -253,8 +253,11 @@ def count_ahead(cdf: Any, point: int, counts: Any) -> tuple[int, int, int]:
 def add_others(
     counts: Any, size: int, low: int, high: int, certain: int, p: float, weight: float, ranks: Any, i: int
 ) -> None:
-    """Add the distribution without entrant i, who was counted with p. Divide from the side where errors shrink."""
-    if not 0.0 < p < 1.0:  # not among the uncertain entrants
+    """Add the distribution without entrant i, who was included with probability p.
+
+    Divide from the side on which errors shrink.
+    """
+    if not 0.0 < p < 1.0:  # not one of the uncertain entrants
         first = certain - 1 if p >= 1.0 else certain
         for k in range(low, high + 1):
             ranks[i, first + k] += weight * counts[k]
@@ -283,12 +286,12 @@ _replace_by_distribution = compile_kernel(_fill_distribution)
 
 
 Orders = npt.NDArray[np.int64]
-NODES = 16  # Gauss-Legendre nodes per panel; exact to the last digit if panels are as wide as the narrowest performance
+NODES = 16  # Gauss-Legendre nodes per panel; exact to the last digit for panels as wide as the narrowest performance
 SAMPLE_STEP = 0.1  # step in widths of the narrowest performance; distributions are interpolated linearly
 
 
 def order_chances(field: Performances) -> tuple[Orders, Floats]:
-    """Return the probability of every order of a small field, by integrating over one performance after another.
+    """Return the probability of every order of a small field, integrating over one performance after another.
 
     Returns:
         The orders, best first, as in `itertools.permutations`, in an array of shape (n!, n), and their probabilities,
@@ -304,11 +307,11 @@ def order_chances(field: Performances) -> tuple[Orders, Floats]:
     chances: list[float] = []
 
     def extend(last: tuple[int, ...], ahead: Floats) -> None:
-        """Extend an order with each remaining entrant in turn as the next to finish.
+        """Extend an order with each remaining entrant as the next to finish.
 
         Args:
             last: The entrants ahead, in order.
-            ahead: The probability that they have finished by each point, in that order.
+            ahead: For each point, the probability that they have finished by then in this order.
         """
         for entrant in range(size):
             if entrant not in last:
@@ -324,7 +327,10 @@ def order_chances(field: Performances) -> tuple[Orders, Floats]:
 
 
 def sample_orders(field: Performances, uniform: Floats) -> Orders:
-    """Return the orders, best first, of performances at the given quantiles. Both arrays have shape (draws, n)."""
+    """Return the finishing orders, best first, for performances at these quantiles.
+
+    Both arrays have shape (draws, n).
+    """
     low, high = field.support()
     points = grid(low, high, SAMPLE_STEP * float(field.scale.min()), 0.0)
     distribution = field.cdf(points)

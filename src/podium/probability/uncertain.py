@@ -2,8 +2,8 @@
 
 Between two players of known skill, the difference is logistic, as in Elo's model, and a field finishes according to the
 Plackett-Luce model. An uncertain skill is integrated out. The distribution and density of the sum are trapezoidal sums,
-which converge exponentially. Both are tabulated densely enough for a polynomial through a few points to match the curve
-in between. All players share these points, except those whose skill is nearly certain. The error is below 1e-12.
+which converge exponentially. Both are tabulated so densely that a polynomial through a few points matches the curve
+between them. All players share these points, except players whose skill is nearly certain. The error is below 1e-12.
 """
 
 import math
@@ -21,8 +21,8 @@ from podium.probability.ranks import CERTAIN, GumbelPerformances, Performances, 
 Floats = npt.NDArray[np.float64]
 TABLE_STEP = 0.1  # step of a table, in scales of the Gumbel distribution
 POINTS = 16  # points of the table for one interpolation polynomial
-NARROW = 1.0 / 3.0  # deviation, in these scales, below which the table is too coarse
-NARROW_STEP = 0.6  # step of the separate sum for such a player, in deviations
+NARROW = 1.0 / 3.0  # deviation, in the same scales, below which the table is too coarse
+NARROW_STEP = 0.6  # step of the separate sum for players below this deviation, in deviations
 NORMAL_TAIL = math.sqrt(-2.0 * math.log(CERTAIN))  # deviations beyond which a tail is CERTAIN
 GUMBEL_TAIL = -math.log(CERTAIN)  # scales below the location beyond which a tail is CERTAIN
 MATCHED_SPREAD = math.pi / math.sqrt(3.0)  # deviation of a logistic variable with scale 1
@@ -31,9 +31,10 @@ MATCHED_SPREAD = math.pi / math.sqrt(3.0)  # deviation of a logistic variable wi
 def uncertain_performances(rating: Sequence[float], deviation: Sequence[float], noise: float) -> Performances:
     """Return the performances of a field with normal skills.
 
-    Systems approximate a pair's probability by a logistic curve with the variance of the integral. Two players get
-    exactly that curve, so that a duel has a single answer, which is the system's. In larger fields, the integral
-    differs from the curve by at most 0.023 per pair, which happens if skills are much less certain than results.
+    Systems approximate a pair's probability by a logistic curve with the integral's variance. For two players, that
+    curve is used exactly, so a duel's probability is always the system's own. In larger fields, the integral differs
+    from the curve by at most 0.023 per pair. The largest differences occur if skills are much less certain than
+    results.
 
     Args:
         rating: the mean skill of each entrant.
@@ -80,12 +81,12 @@ class UncertainPerformances:
 
     @property
     def step(self) -> float:
-        """The step of the table. It is a larger multiple of the sums' step if everyone is very uncertain."""
+        """The step of the table: a multiple of the sums' step, and larger if everyone is very uncertain."""
         return TABLE_STEP * self.noise * max(1, int(self.deviation.min() / self.noise))
 
     @cached_property
     def table(self) -> tuple[Floats, Floats]:
-        """Points one step apart near performances, and their distribution and density: (2, points, entrants)."""
+        """Points near the performances, one step apart, and their distribution and density: (2, points, entrants)."""
         (low, high), fine, every = self.support(), TABLE_STEP * self.noise, round(self.step / TABLE_STEP / self.noise)
         points = grid(low - POINTS * self.step, high + POINTS * self.step, self.step, 0.0)
         filled = np.zeros((2, points.size, self.location.size))
@@ -141,7 +142,10 @@ def _fill_narrow(
 
 @kernel
 def over_skill(x: float, ratio: float, weights: Any) -> tuple[float, float]:
-    """Average the Gumbel distribution over the skill. Return the probability of exceeding t, and the density at t."""
+    """Average the Gumbel distribution over the skill.
+
+    Return the probability that t is exceeded, and the density at t.
+    """
     above, density = 0.0, 0.0
     for k in range(weights.size):
         share = weights[k] * math.exp(-x)

@@ -13,7 +13,7 @@ class Column(NamedTuple):
 
 
 class Status(NamedTuple):
-    """A status that an entry can have, and what it means in every system."""
+    """A status that an entry can have, and its meaning in every system."""
 
     name: str
     meaning: str
@@ -22,7 +22,7 @@ class Status(NamedTuple):
 
 NO_DEFAULT = "every row needs a value"
 UNKNOWN = "not known"
-COMPARED = ("position", "score", "time_s", "team_score")  # each of these says who beat whom
+COMPARED = ("position", "score", "time_s", "team_score")  # each of these determines who beat whom
 
 COLUMNS: tuple[Column, ...] = (
     Column(

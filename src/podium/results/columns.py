@@ -15,10 +15,10 @@ from podium.results.names import SPACES, is_page_address, normalise, normalise_c
 
 REQUIRED = ("event_id", "player")
 TEXTS = ("event_id", "pool", "mode", "heat", "player", "team", "side", "awards", "title", "url")
-# prefix of columns for shared equipment, such as shared:car, and maximum number of kinds
+# prefix of columns for shared equipment, such as shared:car; maximum number of kinds
 SHARED, MAX_KINDS = "shared:", 4
 BEGINNING, SIDES = ("home", "white"), ("home", "white", "away", "black")
-FOR_PAGES = ("title", "url")  # may be in any row of an event, and do not affect ratings
+FOR_PAGES = ("title", "url")  # can be in any row of an event, and do not affect ratings
 MAX_URL = 2_000  # characters
 POSITIVE = ("position", "time_s", "weight")
 NOT_NEGATIVE = ("played_s", "duration_s")
@@ -38,11 +38,11 @@ SPELLINGS = {
     "mode": {"time-trial": r"(?i)^time[-_ ]?trial$", "duel": r"(?i)^duel$"},
     "side": {side: f"(?i)^{side}$" for side in SIDES},
 }
-EXACT = 2.0**53  # from this value on, one double stands for several integers
+EXACT = 2.0**53  # from this value on, one double represents several integers
 TOO_LARGE = "is too large to be exact as a number; give it as text"
 COSTS = "the cost of each is in: podium columns status"
 GAP = "looks like a gap to the winner; give the total time, without a sign"
-# returns those of a column's rejected names that were accepted before the rule
+# returns those rejected names in a column that were accepted before the rule existed
 Known = Callable[[str, list[str]], set[str]]
 TRUTH_WORDS = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
 DATE_SHAPE = re.compile(r"(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2})(:\d{2})?(\.\d{1,9})?)?\s?(Z|z|UTC|[+-]\d{2}:?\d{2})?")
@@ -57,12 +57,12 @@ def is_shared(name: str) -> bool:
 
 
 def in_order(names: Collection[str]) -> list[str]:
-    """Return those names that are columns of a results table, in the table's order, with shared equipment last."""
+    """Return the names that are columns of a results table, in the table's order, with shared equipment last."""
     return [*(name for name in ALL if name in names), *sorted(name for name in names if is_shared(name))]
 
 
 class Cells(NamedTuple):
-    """A converted column, its errors, and its original names if any of them was normalized."""
+    """A converted column, its errors, and its original names if any name was normalized."""
 
     column: pl.Series
     faults: list[Fault]
@@ -70,7 +70,7 @@ class Cells(NamedTuple):
 
 
 class Checked(NamedTuple):
-    """All converted columns, their errors, and the table with its original names if any of them was normalized."""
+    """All converted columns, their errors, and the table with its original names if any name was normalized."""
 
     frame: pl.DataFrame
     faults: list[Fault]
@@ -83,13 +83,13 @@ def none_known(_column: str, _names: list[str]) -> set[str]:
 
 
 def normalise_table(frame: pl.DataFrame, known: Known = none_known) -> Checked:
-    """Convert every column and report errors, at most one more than are shown."""
+    """Convert every column and report errors, up to one more than are displayed."""
     cells = {name: cast_column(frame[name], known) for name in frame.columns}
     faults = sorted((fault for cell in cells.values() for fault in cell.faults), key=lambda fault: fault.row or 0)
     if faults:
         return Checked(frame, faults)
     columns = {name: cell.column for name, cell in cells.items()}
-    constants: dict[str, Any] = dict(DEFAULTS)  # constant columns are stored only once in the frame
+    constants: dict[str, Any] = dict(DEFAULTS)  # the frame stores a constant column as a single value
     for name in DEFAULTS.keys() & columns.keys():
         filled = columns.pop(name).fill_null(DEFAULTS[name])
         constants[name] = filled.first() or DEFAULTS[name]
@@ -106,7 +106,7 @@ def normalise_table(frame: pl.DataFrame, known: Known = none_known) -> Checked:
 
 
 def has_values(series: pl.Series) -> bool:
-    """Return True if a column has any values. Required columns always count as if they did."""
+    """Return True if a column has any values. Required columns always count as having values."""
     return series.name in (*REQUIRED, *DEFAULTS) or series.null_count() < series.len()
 
 
@@ -127,7 +127,7 @@ def cast_column(series: pl.Series, known: Known) -> Cells:
 
 
 def faults_at(series: pl.Series, bad: pl.Series, remedy: str) -> Iterator[Fault]:
-    """Yield one error for each invalid row, with its original value."""
+    """Yield an error for each invalid row, with the original value."""
     for row in bad.arg_true().head(SHOWN_FAULTS + 1).to_list():
         yield Fault(row + 1, series.name, series[row], remedy)
 
@@ -212,7 +212,7 @@ def text_of_number(number: float) -> str:
 
 
 def number(series: pl.Series) -> tuple[pl.Series, list[Fault]]:
-    """Check that numbers are finite and, where required, positive."""
+    """Check that numbers are finite and, if required, positive."""
     if series.dtype == pl.Boolean or (series.dtype != pl.String and not series.dtype.is_numeric()):
         return series, [Fault(None, series.name, None, f"holds {series.dtype}; it must hold numbers")]
     if series.name in TIMES and series.dtype == pl.String:
@@ -264,7 +264,7 @@ def cast_statuses(series: pl.Series) -> tuple[pl.Series, list[Fault]]:
 
 
 def started(series: pl.Series) -> tuple[pl.Series, list[Fault]]:
-    """Check times, which are in UTC. Either every row must have a time, or none may have one."""
+    """Check times, which are in UTC. Either every row has a time, or no row has one."""
     if series.dtype == pl.Date:
         column = series.cast(pl.Datetime("us")).dt.replace_time_zone("UTC")
     elif isinstance(series.dtype, pl.Datetime):
@@ -297,7 +297,7 @@ def from_texts(series: pl.Series) -> pl.Series:
 
 
 MAX_COLUMNS = 1_000  # maximum number of columns in a table, or of distinct keys in its objects
-MAX_BOX = 100  # number of cells that a sheet may span for each filled cell
+MAX_BOX = 100  # number of cells that a sheet may span per filled cell
 FREE_CELLS = 1_000_000  # number of cells that any sheet may span
 
 

@@ -1,4 +1,4 @@
-"""Contradictions between cells that are valid on their own. Each rule is a function that begins with a cheap test."""
+"""Contradictions between cells that are valid individually. Each rule is a function that begins with a cheap test."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -13,15 +13,15 @@ from podium.results.columns import BEGINNING, FOR_PAGES
 from podium.results.hashing import Integers, as_indices, index_type, number_runs, surely_distinct_within
 from podium.results.plain_rows import is_better_and_slower
 
-MAX_FAULTS = SHOWN_FAULTS + 1  # maximum number of faults to find per rule: one more than are shown
+MAX_FAULTS = SHOWN_FAULTS + 1  # maximum number of errors to find per rule: one more than are displayed
 NOTHING_COMPARES = "nothing compares the finishers"
 REMEDY = "give each a position, a score or a time_s, or a status (dnf, quit, …) to those who did not finish"
 
 
 def contradictions(frame: pl.DataFrame, event: Integers | None = None) -> Iterator[Fault]:
-    """Yield the contradictions between rows, rule by rule.
+    """Yield the contradictions between rows for one rule after another.
 
-    `event` contains the event number of each row, or is None.
+    `event` contains the event number of each row, or is None if events are not numbered.
     """
     if frame.is_empty():
         return
@@ -32,7 +32,7 @@ def contradictions(frame: pl.DataFrame, event: Integers | None = None) -> Iterat
 
 
 def with_ids(frame: pl.DataFrame, event: Integers | None = None) -> pl.DataFrame:
-    """Return the frame with `row` (from 1), `event`, and `unit`, which numbers each heat of each event."""
+    """Return the frame with `row` (from 1), `event`, and `unit`, the number of the heat across all events."""
     event = number_runs(frame["event_id"]).code if event is None else event
     unit = event
     if "heat" in frame.columns:
@@ -96,7 +96,7 @@ def uneven_team_scores(table: pl.DataFrame) -> Iterator[Fault]:
 
 
 def two_sides_begin(table: pl.DataFrame) -> Iterator[Fault]:
-    """Yield an error if more than one player, or more than one whole team, in a heat is at home or moves first."""
+    """Yield an error if more than one player, or more than one team, in a heat is at home or moves first."""
     if "side" not in table.columns:
         return
     team = pl.col("team").fill_null("") if "team" in table.columns else pl.lit("")
@@ -167,10 +167,10 @@ SEQUENCE = "sequence"
 
 
 def order_keys(frame: pl.DataFrame, first: Integers) -> tuple[npt.NDArray[Any], ...]:
-    """Return the keys by which events are ordered, most important first. The order in the file comes last.
+    """Return the keys by which events are ordered, with the most important first and the order in the file last.
 
     Args:
-        first: the first row of each event, in file order, as an array of shape (events).
+        first: the first row of each event, in file order, as an array of shape (events,).
     """
     at = as_indices(first)
     keys: list[npt.NDArray[Any]] = []
@@ -187,7 +187,7 @@ def in_sequence(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def tie_notice(frame: pl.DataFrame) -> str | None:
-    """Return a sentence saying how many dated events are ordered only by their place in the file, or None."""
+    """Return a sentence with the number of dated events that are ordered only by their place in the file, or None."""
     if "started_at" not in frame.columns:
         return None
     moment = [name for name in ("pool", "started_at", SEQUENCE) if name in frame.columns]
@@ -206,9 +206,9 @@ def tie_notice(frame: pl.DataFrame) -> str | None:
 
 
 def size_notice(frame: pl.DataFrame) -> str | None:
-    """Return a sentence saying how many matches between two teams have sides of different sizes, if it is over half.
+    """Return a sentence with the number of matches between two teams of different sizes, if these are over half.
 
-    If a table has playing times, they say who played, so the result is None.
+    If a table has playing times, these show who played, so the result is None.
     """
     if "team" not in frame.columns or "played_s" in frame.columns:
         return None

@@ -1,4 +1,4 @@
-"""Derive missing dates, and data about heats: their order, overall results, and quits that carry over."""
+"""Derive missing dates and data about heats: their order, overall results, and quits that carry over."""
 
 import re
 from datetime import MAXYEAR, UTC, datetime
@@ -41,7 +41,7 @@ def with_derived_heats(frame: pl.DataFrame, *, overall: bool, quits_carry_over: 
 
 
 def carry_over_quits(frame: pl.DataFrame) -> pl.DataFrame:
-    """Turn every heat after a player's quit into a quit, even if the table has no row for it."""
+    """Mark every heat after a player's quit as a quit, even if the table has no row for it."""
     frame = frame.with_columns(_heat=pl.Series(heat_codes(frame["heat"])))
     quits = frame.filter((pl.col("status") == "quit") & (pl.col("heat") != OVERALL))
     left = quits.sort("_heat", "row").unique(PAIR, keep="first", maintain_order=True)
@@ -65,7 +65,7 @@ def carry_over_quits(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 class Overall(NamedTuple):
-    """Overall results that were calculated from the heats, for events that have none of their own."""
+    """Overall results calculated from the heats, for events that have no overall result of their own."""
 
     entrant: Integers  # (rows): the entrant in each row, or -1 in other events
     first: Integers  # (entrants): first row
@@ -79,8 +79,8 @@ def overall_results(frame: pl.DataFrame) -> Overall:
     """Calculate the overall result of each entrant, for events with several heats but no overall result.
 
     The overall result is the sum of an entrant's scores, counting 0 for each heat that was missed or quit. In events
-    without scores, it is the sum of the times, for entrants who finished every heat. All others lose to them. Events
-    that have neither, or that nobody finished, do not get an overall result.
+    without scores, it is the sum of the times, for entrants who finished every heat. All other entrants lose to them.
+    Events that have neither, and events that nobody finished, do not get an overall result.
     """
     event, player = (number_runs(frame[name]).code.astype(np.int64) for name in PAIR)
     names = frame["heat"].fill_null("") if frame["heat"].null_count() else frame["heat"]
@@ -127,7 +127,7 @@ def number_column(frame: pl.DataFrame, name: str) -> Floats:
 
 
 def overall_rows(frame: pl.DataFrame, overall: Overall | None = None) -> pl.DataFrame:
-    """Return one row for each overall result that was calculated from heats."""
+    """Return one row for each overall result calculated from heats."""
     found = overall_results(frame) if overall is None else overall
     shared = [name for name in ("pool", "started_at", "team", "weight") if name in frame.columns]
     row = frame["row"].to_numpy()
@@ -151,15 +151,15 @@ IN_A_YEAR = {"h": 8760, "d": 365, "w": 52, "mo": 12, "y": 1}  # number of units 
 
 
 def made_up(start: datetime, every: str) -> str:
-    """Describe the dates that were filled in, for the log."""
+    """Describe the generated dates, for the log."""
     when = f"the first {start:%Y-%m-%d}, then one every {every}" if every else f"all on {start:%Y-%m-%d}"
     return f"dates made up: {when}"
 
 
 def with_made_dates(frame: pl.DataFrame, start: datetime, every: str) -> pl.DataFrame:
-    """Give dates to the events of a checked table: `start` for the first, then one event every 12h, 7d, 2w, 1mo or 1y.
+    """Add dates to the events of a checked table: the first at `start`, then one every 12h, 7d, 2w, 1mo or 1y.
 
-    If `every` is empty, all events are at `start`.
+    If `every` is empty, all events take place at `start`.
     """
     span = SPAN.fullmatch(every.strip() or "1d")
     if span is None:

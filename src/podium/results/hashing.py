@@ -1,6 +1,6 @@
 """Number strings by their hashes.
 
-This is faster than comparing strings. The strings are compared only once, at the end, as a safety check.
+This is faster than comparing strings. As a safety check, the strings are compared once at the end.
 """
 
 from collections.abc import Hashable, Iterator, Sequence
@@ -14,28 +14,28 @@ from podium.kernels.compiled import compile_kernel
 
 SMALL_TABLE_ROWS = 1000  # up to this many rows, strings are compared directly
 COMPILED_MIN_ROWS = 100_000  # below this number, Polars is faster than loading a kernel
-SPREAD = np.uint64(0x9E3779B97F4A7C15)  # 2^64 divided by the golden ratio, which spreads adjacent numbers
-SMALL_UNIT_ROWS = 32  # up to this many rows of a unit, each is compared with all rows before it
+SPREAD = np.uint64(0x9E3779B97F4A7C15)  # 2^64 divided by the golden ratio; multiplying by it spreads adjacent numbers
+SMALL_UNIT_ROWS = 32  # in units of up to this many rows, each row is compared with all rows before it
 PART_ROWS = 1 << 17  # number of rows hashed or compared at a time, so that only a few strings are copied
-SHARE_HASHES = 1 << 12  # approximate number of hashes in a share, which are compared with each other
-SHARE_SLOTS = 1 << 14  # number of slots per share, few enough for a processor's cache
+SHARE_HASHES = 1 << 12  # approximate number of hashes in a share; hashes are compared only within shares
+SHARE_SLOTS = 1 << 14  # number of slots per share, which fit into a processor's cache
 FIRST_SLOTS = 1 << 14
-MORE_SLOTS = 8  # factor by which slots are increased if there were too few
+MORE_SLOTS = 8  # factor by which the number of slots grows if there were too few
 Integers = npt.NDArray[np.signedinteger[Any]]
 
 
 def index_type(size: int) -> type[Any]:
-    """Return the narrowest integer type that can hold numbers below `size`."""
+    """Return the smallest integer type for numbers below `size`."""
     return np.int32 if size <= np.iinfo(np.int32).max else np.int64
 
 
 def as_indices(rows: Integers) -> pl.Series:
-    """Return row numbers in the index type that Polars uses, sharing memory if the sizes match."""
+    """Convert row numbers to the index type that Polars uses, sharing memory if the sizes match."""
     return pl.Series(rows.view(np.uint32) if rows.dtype == np.int32 else rows)
 
 
 def surely_distinct(texts: pl.Series, rows: Integers | None = None) -> bool:
-    """Return True if no two of `rows` (default: all) have the same string. Return False if some might."""
+    """Return True if no two of `rows` (default: all) have the same string, and False if some might."""
     if (texts.len() if rows is None else rows.size) <= SMALL_TABLE_ROWS:
         values = (texts if rows is None else texts.gather(rows)).to_list()
         return len(set(values)) == len(values)
@@ -43,7 +43,7 @@ def surely_distinct(texts: pl.Series, rows: Integers | None = None) -> bool:
 
 
 def surely_distinct_within(texts: pl.Series, unit: Integers) -> bool:
-    """Return True if no two rows of the same `unit` have the same string. Return False if some might."""
+    """Return True if no two rows of the same `unit` have the same string, and False if some might."""
     if texts.len() <= SMALL_TABLE_ROWS:
         pairs = list(zip(unit.tolist(), texts.to_list(), strict=True))
         return len(set(pairs)) == len(pairs)
@@ -54,7 +54,7 @@ def surely_distinct_within(texts: pl.Series, unit: Integers) -> bool:
 
 
 def hashes_differ(hashes: npt.NDArray[np.uint64]) -> bool:
-    """Return True if no two hashes are equal. Return False if some might be."""
+    """Return True if no two hashes are equal, and False if some might be."""
     if hashes.size < COMPILED_MIN_ROWS:
         ordered = np.sort(hashes)
         return not bool((ordered[1:] == ordered[:-1]).any())
@@ -66,14 +66,14 @@ def hashes_differ(hashes: npt.NDArray[np.uint64]) -> bool:
 
 
 def run_bounds(number: Integers) -> npt.NDArray[np.bool_]:
-    """Return a mask of shape (rows + 1): it marks each start of a run of equal numbers, and the end of the last run."""
+    """Return a mask, of shape (rows + 1,), of the starts of runs of equal numbers and of the end of the last run."""
     bounds = np.ones(number.size + 1, np.bool_)
     bounds[1:-1] = number[1:] != number[:-1]
     return bounds
 
 
 def runs(texts: pl.Series) -> tuple[Integers, Integers]:
-    """Return the number (from 0) of the run of equal strings that each row is in, and each run's first row."""
+    """Return for each row the number (from 0) of its run of equal strings, and for each run its first row."""
     changed = np.ones(texts.len(), np.bool_)
     changed[1:] = (texts[1:] != texts[:-1]).to_numpy()
     kind = index_type(texts.len())
@@ -90,7 +90,7 @@ class Numbered(NamedTuple):
 
 
 def number_runs(texts: pl.Series) -> Numbered:
-    """Number strings as `number_texts` does, which is faster if equal strings are consecutive."""
+    """Number strings as `number_texts` does, but faster if equal strings are consecutive."""
     if texts.len() <= SMALL_TABLE_ROWS:
         return number_names(texts.to_list())
     number, starts = runs(texts)
@@ -110,7 +110,7 @@ def number_names(names: Sequence[Hashable]) -> Numbered:
 def number_texts(texts: pl.Series, within: Integers | None = None) -> Numbered:
     """Number non-null strings by first appearance.
 
-    Strings with different numbers in `within`, of shape (rows), count as different.
+    Strings with different numbers in `within`, an array of shape (rows,), count as different.
     """
     if texts.len() <= SMALL_TABLE_ROWS:
         names = texts.to_list()
@@ -182,7 +182,7 @@ def _differ(hashes: Any, shift: Any, ends: Any, shares: Any, slots: Any) -> bool
         ends[((hashes[i] * SPREAD) >> shift) + np.uint64(1)] += 1
     for k in range(1, ends.size):
         ends[k] += ends[k - 1]
-    for i in range(hashes.size):  # the end of each share starts at its beginning and moves
+    for i in range(hashes.size):  # each share's end starts at its beginning, and moves
         share = (hashes[i] * SPREAD) >> shift
         shares[ends[share]] = hashes[i]
         ends[share] += 1
@@ -205,7 +205,7 @@ def _differ(hashes: Any, shift: Any, ends: Any, shares: Any, slots: Any) -> bool
 
 
 def _differ_within(hashes: Any, unit: Any) -> bool:
-    """Return True if no unit contains equal hashes. Units must be in order and have only a few rows."""
+    """Return True if no unit contains equal hashes. Units must be in order, with only a few rows each."""
     first = 0
     for i in range(1, hashes.size):
         if unit[i] != unit[i - 1]:

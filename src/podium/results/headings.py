@@ -1,4 +1,4 @@
-"""The meaning of headings in 25 languages (results columns, parts of a match, and rounds), and of words in cells."""
+"""The meaning of words in cells, and of headings in 25 languages: results columns, parts of a match, and rounds."""
 
 import re
 import tomllib
@@ -44,13 +44,13 @@ CODES = WORDS["codes"]
 FINISHED = {*WORDS["finished"]["words"].split()}
 OUTCOME_LETTERS = HEADS["letters"]
 MONTHS = tuple(WORDS["months"].values())
-MET = ("first", "second", "winner", "loser", "opponent")  # parts of a match that name one of its sides
+MET = ("first", "second", "winner", "loser", "opponent")  # the parts of a match that name a side
 A_NAME = re.compile(r"_(?:user|player|display|full)?_?name$")
 SIDE = re.compile(r"(?:p|player|team|side)?_?([12ab])_(.+)|(.+?)_?([12abx])")  # a heading such as Player 1 or Team B
 MEMBER_OF_SIDE = re.compile(rf"^(.+_[12ab])_(?:{'|'.join(PAIRS)})_?[12ab]$")  # team_a_player_1
 MEMBER = re.compile(
     rf"(?<![a-z])((?:{'|'.join(PAIRS)})_?(?:[12](?=_?[ab]$)|[ab](?=_?[12]$))).*"
-)  # and for a member of a side: p1a
+)  # a heading for a member of a side: p1a
 ROUND_HEAD = re.compile(
     rf"(?:[a-z]{{1,8}}_?)?fina(?:l|le|ale)|(?:(?:{'|'.join(ROUND)})_*)?\d{{1,2}}_*(?:{'|'.join(ROUND)})?"
 )
@@ -65,8 +65,8 @@ FORFEIT = (
     rf"falta de comparência|{'|'.join(HEADS['forfeit'])})\.?\)?)$"
 )
 LETTERS = str.maketrans({"ß": "ss", "ł": "l", "\u0131": "i"})  # letters that Unicode does not decompose
-MIN_LETTERS, LONG_WORD = 5, 8  # minimum lengths of a heading that may contain one typing error, and two
-MIN_LIKENESS = 0.8  # minimum likeness of two words
+MIN_LETTERS, LONG_WORD = 5, 8  # minimum lengths of a heading with one typing error, and with two
+MIN_LIKENESS = 0.8  # minimum similarity of two words
 
 
 def written_out(patterns: Mapping[str, str], known: Mapping[str, str]) -> dict[str, str]:
@@ -78,7 +78,7 @@ def written_out(patterns: Mapping[str, str], known: Mapping[str, str]) -> dict[s
 
 
 def fold(heading: str) -> str:
-    """Return a heading without case, accents, spaces or punctuation, as in the table of headings."""
+    """Return a heading without case, accents, spaces and punctuation, as in the table of headings."""
     plain = unicodedata.normalize("NFKD", heading.strip().casefold().translate(LETTERS))
     letters = "".join(letter for letter in plain if not unicodedata.combining(letter))
     if letters in ("#", "№"):
@@ -88,14 +88,14 @@ def fold(heading: str) -> str:
 
 @cache
 def meanings() -> dict[str, str]:
-    """Return the results column that each folded heading stands for."""
+    """Return the results column for each folded heading."""
     table = {word: column for column, words in SYNONYMS.items() for word in words.replace("|", " ").split()}
     table |= {column.name: column.name for column in COLUMNS}
     return {word.replace("_", ""): column for word, column in table.items()} | table
 
 
 def encoding_of(headings: Iterable[str]) -> str | None:
-    """Return the encoding of a text that is not UTF-8, judging by the language of its headings, or None."""
+    """Return the encoding of a text that is not UTF-8, based on the language of its headings, or None."""
     folded = {fold(heading) for heading in headings}
     groups = [words.split("|") for words in (*SYNONYMS.values(), *SIDES.values()) if "|" in words]
     western, polish = ({word for group in groups for word in "".join(group[n : n + 1]).split()} for n in (1, 2))
@@ -104,12 +104,12 @@ def encoding_of(headings: Iterable[str]) -> str | None:
 
 @cache
 def sides() -> dict[str, str]:
-    """Return the part of a match that each folded heading stands for."""
+    """Return the part of a match for each folded heading."""
     return {word: part for part, words in SIDES.items() for word in words.replace("|", " ").split()}
 
 
 def side_of(heading: str) -> str | None:
-    """Return the part of a match that a heading stands for: winner, loser, first, second, result, or a side's score."""
+    """Return the part of a match that a heading means: winner, loser, first, second, result, or a side's score."""
     word = fold(heading)
     part = sides().get(word) or sides().get(A_NAME.sub("", word))
     if part is not None:
@@ -137,7 +137,7 @@ def side_of(heading: str) -> str | None:
 
 
 def is_pairing(heading: str) -> bool:
-    """Return True if a heading stands for both sides of a match."""
+    """Return True if a heading means both sides of a match."""
     word = fold(heading)
     return word in PAIRING or meanings().get(word) == "event_id"
 
@@ -148,7 +148,7 @@ def is_round(heading: str) -> bool:
 
 
 def is_total(name: str) -> bool:
-    """Return True if the name of a sheet or column says that it is a total."""
+    """Return True if the name of a sheet or column means a total."""
     return any(sides().get(word) == "total" for word in fold(name).split("_"))
 
 
@@ -166,12 +166,12 @@ def is_heading(text: str) -> bool:
 
 
 def column_meant_by(heading: str) -> str | None:
-    """Return the results column that a heading stands for, in any language and allowing for typos."""
+    """Return the results column that a heading means, in any language, and allowing for typing errors."""
     return meanings().get(fold(heading)) or near_miss(heading, ALL)
 
 
 def near_miss(heading: str, words: Iterable[str]) -> str | None:
-    """Return the word that a heading misspells by one letter or, if the word is long, by up to two."""
+    """Return the word that a heading misspells by one letter or, for long words, by up to two letters."""
     word = fold(heading)
     alike = (
         known

@@ -1,9 +1,9 @@
 """Find mentions of names in texts, regardless of case, accents and the characters between words.
 
-A mention contains all words of a name, in order or with some of the last ones first ("van der Berg, Ana"). The
-characters between them do not matter: "ana_sample", "AnaSample" and "ana%20sample" mention Ana Sample. Names with fewer
-than five letters are found only as separate words. Names with a single letter, and numbers with fewer than five digits,
-are not searched for.
+A mention contains all words of a name, in order or with the last words first ("van der Berg, Ana"). The characters
+between them do not matter: "ana_sample", "AnaSample" and "ana%20sample" mention Ana Sample. Names with fewer than five
+letters are found only as separate words. Names with a single letter and numbers with fewer than five digits are not
+searched for.
 """
 
 import functools
@@ -29,7 +29,7 @@ def patterns() -> tuple[Any, Any]:
 
 
 def plain(text: str) -> str:
-    """Return the text without accents and percent-encoding."""
+    """Return the text without accents or percent-encoding."""
     text = unquote(text) if "%" in text else text
     if text.isascii():
         return text
@@ -53,7 +53,7 @@ class Mentions:
     def may_be_in(self, text: str) -> bool:
         """Return False if a quick check shows that the text does not mention any of the names."""
         text = plain(text)
-        if text.isascii():  # as most entries of a log are
+        if text.isascii():  # like most entries of a log
             letters = text.lower().encode().translate(None, SIGNS).decode()
         else:
             letters = patterns()[0].sub("", search_key(text))

@@ -1,9 +1,9 @@
 """The rule that all names must follow.
 
-Names are normalized to Unicode NFC, without leading or trailing spaces. A name is rejected if none of it is visible, if
-it contains invisible characters (controls, direction controls, zero-width characters), or if it is longer than 200
-characters. Joiners are allowed where Unicode's rules for identifiers allow them, within words in scripts that need
-them, and within emoji. The meaning of a name does not matter, so markup and SQL are ordinary text.
+Names are normalized to Unicode NFC, without leading or trailing spaces. A name is rejected if it has no visible
+characters, if it contains invisible characters (controls, direction controls, zero-width characters), or if it has more
+than 200 characters. Joiners are allowed where Unicode's rules for identifiers allow them, within words in scripts that
+need them, and within emoji. The content of a name does not matter, so markup and SQL are ordinary text.
 """
 
 import functools
@@ -23,10 +23,10 @@ SPACE_CODES = (*range(9, 14), 32, 0x85, 0xA0, 0x1680, *range(0x2000, 0x200B), 0x
 # characters with the property White_Space; `str.strip` would also remove controls
 SPACES = "".join(map(chr, SPACE_CODES))
 NOT_PLAIN = f"[^ -~]|^ | $|^$|^.{{{LONGEST + 1},}}"  # matches names that need more than this quick test
-CHUNK_NAMES = 1 << 17  # number of names in a column that are tested together, so that only a few are copied
+CHUNK_NAMES = 1 << 17  # number of names in a column to test together, so that only a few are copied
 
 # Joiners between letters by RFC 5892, A.1 and A.2, which are also Unicode's (UAX 31, 2.3). Then the Bengali r before y,
-# with one before the virama (Unicode Standard, 12.2). Then emoji that form one picture (UTS 51, ED-16).
+# with a joiner before the virama (Unicode Standard, 12.2). Then emoji that form one picture (UTS 51, ED-16).
 JOINED = r"""
     (?<=\p{ccc=Virama})[\u200C\u200D]
     | (?<=[\p{jt=L}\p{jt=D}]\p{jt=T}*)\u200C(?=\p{jt=T}*[\p{jt=R}\p{jt=D}])
@@ -59,9 +59,9 @@ EMPTY = r"^[\s\p{Z}\p{Default_Ignorable_Code_Point}\u2800]*$"
 
 @functools.cache
 def patterns() -> tuple[Any, Any, Any]:
-    """Return the patterns of joiners, rejected characters and invisible ones.
+    """Return the patterns of joiners, rejected characters and invisible characters.
 
-    They are compiled when the first unusual name is seen.
+    They are compiled only when the first unusual name appears.
     """
     import regex  # noqa: PLC0415  (most names are plain)
 
@@ -70,7 +70,7 @@ def patterns() -> tuple[Any, Any, Any]:
 
 
 def are_plain(names: Collection[str]) -> bool:
-    """Return True if a quick test shows that no name needs a change. Return False if some might need one."""
+    """Return True if a quick test shows that no name needs a change, and False if some might need one."""
     whole = "".join(names)
     if not whole.isascii() or not whole.isprintable() or "" in names:
         return False
@@ -153,7 +153,7 @@ def normalise_column(column: pl.Series) -> tuple[pl.Series, dict[str, str]]:
 
 
 Table = dict[int, str]
-STROKED = str.maketrans(  # letters that Unicode does not decompose, and what people type in their place
+STROKED = str.maketrans(  # letters that Unicode does not decompose, and the letters that people type instead
     {"æ": "ae", "ð": "d", "đ": "d", "ħ": "h", "ł": "l", "ø": "o", "œ": "oe", "þ": "th", "ŧ": "t"}
     | {"\N{LATIN SMALL LETTER DOTLESS I}": "i"}
 )
@@ -161,7 +161,7 @@ STROKED = str.maketrans(  # letters that Unicode does not decompose, and what pe
 
 @functools.cache
 def prototypes() -> Table:
-    """Return the prototype (UTS 39, 4) of each character whose prototype is a different character."""
+    """Return the prototypes (UTS 39, 4) of characters that differ from their prototype."""
     from confusable_homoglyphs.confusables import confusables_data  # noqa: PLC0415  (a large table, rarely needed)
 
     taken: Table = {}
@@ -177,7 +177,7 @@ def prototypes() -> Table:
 
 @functools.cache
 def classes() -> Table:
-    """Return one character per class of characters that are directly or indirectly alike in case or appearance."""
+    """Return one character for each class of characters that are directly or indirectly alike in case or appearance."""
     parent: dict[str, str] = {}
 
     def root(one: str) -> str:
@@ -218,7 +218,7 @@ def skeleton(name: str) -> str:
 
 
 def key(name: str) -> str:
-    """Return a key that all similar names have in common. Some other names also have it. It is looked up first."""
+    """Return a key that all similar names share, for a first lookup. Some other names share it as well."""
     return fold(fold(name.translate(foreign())).replace("m", "rn").translate(classes()))
 
 
@@ -247,6 +247,6 @@ def pairs_alike(names: Iterable[str]) -> list[tuple[str, str]]:
 
 
 def warning(name: str, like: str) -> str:
-    """Return a sentence about two names that look alike. If people could not tell them apart, it shows escapes."""
+    """Return a sentence about two names that look alike. Names that look identical are escaped."""
     one, other = (repr(spelling) if fold(name) == fold(like) else shown(spelling) for spelling in (name, like))
     return f"player {one} looks like {other}; if they are the same player, write both names the same way"

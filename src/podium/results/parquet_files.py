@@ -1,4 +1,4 @@
-"""Parquet files that together form one table: a folder, a pattern or a list of paths, read in natural order."""
+"""Parquet files that form one table: a folder, a pattern or a list of paths, read in natural order."""
 
 import re
 from bisect import bisect_right
@@ -19,7 +19,7 @@ from podium.results.reading import PARQUET_ERRORS, Results, first_line, read_num
 
 DIGITS = re.compile("([0-9]+)")
 NO_VALUE = "__HIVE_DEFAULT_PARTITION__"  # the name that Hive uses for an empty value
-ORDERS = ("started_at", SEQUENCE)  # columns that order events, which either all files have or none
+ORDERS = ("started_at", SEQUENCE)  # columns that order events; either all files have them, or no file has them
 
 
 def is_several(source: Any) -> bool:
@@ -37,7 +37,7 @@ def natural_key(path: str) -> tuple[list[str | int], str]:
 def find_files(source: Any) -> list[str]:
     """Return the Parquet files in a folder, at a URL, or matching a pattern.
 
-    If given a list of these, keep its order.
+    For a list of these, keep its order.
     """
     if not isinstance(source, str | Path):
         return [path for part in source for path in find_files(part)]
@@ -83,7 +83,7 @@ class ParquetFiles:
         self.height = self._starts[-1]
 
     def read(self, first: int = 0, count: int | None = None) -> pl.DataFrame:
-        """Return `count` unchecked rows, starting at row `first`, or fewer at the end of the files."""
+        """Return `count` unchecked rows from row `first` on, or fewer at the end of the files."""
         last = self.height if count is None else min(first + count, self.height)
         tables = []
         for path, start, height in zip(self.paths, self._starts, self.heights, strict=False):
@@ -96,13 +96,13 @@ class ParquetFiles:
             return pl.concat(tables or [self._scan(self.paths[0], 0, 0).collect()], how="diagonal_relaxed")
 
     def check(self, frame: pl.DataFrame, first: int = 0) -> tuple[Results, Numbered]:
-        """Check rows that were returned by `read`, and number their events."""
+        """Check rows from `read`, and number their events."""
         with self.located(first):
             return read_numbered(frame, self.name)
 
     @contextmanager
     def located(self, first: int) -> Iterator[None]:
-        """Attribute errors in rows, counted from row `first`, to files and to row numbers within these files."""
+        """Convert the positions of errors, counted from row `first`, to files and to rows within these files."""
         try:
             yield
         except ResultsError as error:
@@ -116,7 +116,7 @@ class ParquetFiles:
         return fault._replace(row=row - self._starts[file] + 1, file=self.paths[file])
 
     def begun(self, row: int) -> list[list[str | int]]:
-        """Return the name and number of rows of each file that begins before `row`."""
+        """Return the name and the number of rows of each file that begins before `row`."""
         files = zip(self.paths, self._starts, self.heights, strict=False)
         return [[Path(path).name, height] for path, start, height in files if start < row]
 

@@ -1,7 +1,7 @@
 """Read simple valid rows without Polars, which is slow for small tables.
 
-No row is rejected here. Rows that are not obviously valid, or that need a change, are left to `podium.results.reading`.
-Both modules give exactly the same result.
+No row is rejected here. `podium.results.reading` handles rows that need a change or are not obviously valid. Both
+modules give exactly the same result.
 """
 
 import csv
@@ -39,18 +39,18 @@ from podium.results.columns import (
 from podium.results.names import are_plain, is_page_address, normalise, refusal
 
 MAX_ROWS = 20_000
-MAX_FRAME_ROWS = 500  # maximum rows of a Polars table; from twice as many on, Polars is faster
+MAX_FRAME_ROWS = 500  # maximum number of rows in a Polars table; from twice as many on, Polars is faster
 READ = frozenset(ALL) - {"sequence", "team_score", "side"}  # rows with other columns need Polars
 # one value per event; the last two may be missing in some of its rows
 AN_EVENT = ("started_at", "pool", "weight", *FOR_PAGES)
-MEASURES = ("position", "score", "time_s")  # any of these can compare finishers
+MEASURES = ("position", "score", "time_s")  # each of these can compare finishers
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
 date_parts = re.compile(DATE_SHAPE.pattern).fullmatch
 
 
 class NotPlainError(Exception):
-    """The rows are not simple. Callers of this module never see this error."""
+    """The rows are not simple. This error never leaves this module."""
 
 
 class PlainRows(NamedTuple):
@@ -124,13 +124,13 @@ def cells(name: str, values: list[Any]) -> list[Any]:
 
 
 def require(is_fine: object) -> None:
-    """Raise an error unless a condition holds. Rows that are not simple are then left to other functions."""
+    """Raise an error unless a condition holds, so that other functions handle the rows."""
     if not is_fine:
         raise NotPlainError
 
 
 def require_texts(name: str, texts: Collection[str]) -> None:
-    """Require that names or addresses need no change."""
+    """Check that names or addresses need no change."""
     require(name in TEXTS)
     if name == "url":
         require(all(text.isascii() and len(text) <= MAX_URL and is_page_address(text) for text in texts))
@@ -142,9 +142,9 @@ def require_texts(name: str, texts: Collection[str]) -> None:
 
 
 def numbers(name: str, values: list[Any]) -> list[float | None]:
-    """Return numbers, requiring them to be finite and, for some columns, positive."""
+    """Return numbers, after checking that they are finite and, for some columns, positive."""
     try:
-        column = np.array(values, np.float64)  # NaN stands for None
+        column = np.array(values, np.float64)  # NaN means None
     except OverflowError:
         raise NotPlainError from None
     is_known = ~np.isnan(column)
@@ -164,7 +164,7 @@ def numbers(name: str, values: list[Any]) -> list[float | None]:
 
 
 def microseconds(value: Any) -> int:
-    """Return a time, given as a string or a UTC datetime, in microseconds since 1970."""
+    """Convert a string or a UTC datetime to microseconds since 1970."""
     if type(value) is datetime:
         return (value - EPOCH) // MICROSECOND
     parts = date_parts(value)
@@ -180,7 +180,7 @@ def microseconds(value: Any) -> int:
 
 
 def refuse_contradictions(columns: Mapping[str, list[Any]]) -> None:
-    """Require that valid rows do not contradict each other."""
+    """Check that valid rows do not contradict each other."""
     events = columns["event_id"]
     for name in AN_EVENT:
         if name in columns and len({*columns[name]}) > 1:
@@ -197,7 +197,7 @@ def refuse_contradictions(columns: Mapping[str, list[Any]]) -> None:
 
 
 def refuse_incomparable(columns: Mapping[str, list[Any]], units: Sequence[int], counts: Sequence[bool]) -> None:
-    """Require that all finishers in a heat can be compared, and that no better position has a longer time."""
+    """Check that all finishers in a heat can be compared, and that no better position has a longer time."""
     measures = [columns[name] for name in MEASURES if name in columns]
     if all(None in measured for measured in measures):
         of_unit: dict[int, list[tuple[Any, ...]]] = {}
@@ -248,7 +248,10 @@ LONG_CELL = (
 
 
 def rows_of(content: bytes, delimiter: str, *, strict: bool = False) -> Iterator[list[str]]:
-    """Yield rows as parsed by Python's csv module, starting with the header. The content is decoded as it is read."""
+    """Yield rows as Python's csv module parses them, starting with the header.
+
+    The content is decoded during reading.
+    """
     text = io.TextIOWrapper(io.BytesIO(content.lstrip(b"\n\r")), "utf-8", newline="")
     try:
         yield from csv.reader(text, delimiter=delimiter, strict=strict)
@@ -267,7 +270,7 @@ def header(content: bytes, table_name: str, delimiter: str) -> list[str]:
 
 
 def even(content: bytes, frame: pl.DataFrame, delimiter: str) -> bool:
-    """Return True if every row has one cell per column, judging by the total number of delimiters."""
+    """Return True if every row has one cell per column, based on the total number of delimiters."""
     codes = np.frombuffer(content, np.uint8)
     marks = codes == ord(delimiter)
     if b'"' in content:
@@ -307,7 +310,7 @@ def uneven(cells: int, columns: int, delimiter: str) -> str:
 
 
 def is_better_and_slower(unit: npt.NDArray[Any], position: npt.NDArray[Any], time_s: npt.NDArray[Any]) -> bool:
-    """Return True if a row has a better position, but a longer time, than the next row of its unit.
+    """Return True if a row has a better position, but a longer time, than the next row of the same unit.
 
     NaN means unknown.
     """

@@ -42,13 +42,13 @@ SURROGATE = "contains half of a surrogate pair, which is not text"
 
 
 class Repeating(dict[str, Any]):
-    """A JSON object that contains a key twice."""
+    """A JSON object in which a key appears twice."""
 
     key: str = ""
 
 
 def repeated_key(pairs: list[tuple[str, Any]]) -> str | None:
-    """Return the first key that an object contains twice."""
+    """Return the first key that appears twice in an object."""
     seen: set[str] = set()
     return next((key for key, _ in pairs if key in seen or seen.add(key)), None)  # type: ignore[func-returns-value]
 
@@ -83,7 +83,7 @@ def from_json(text: str, table_name: str, *, lines: bool) -> pl.DataFrame:
 
 
 def repeated_keys(rows: list[Any]) -> Iterator[Fault]:
-    """Yield one error for each row in which an object, at any depth, contains a key twice."""
+    """Yield an error for each row in which a key appears twice in an object, at any depth."""
     for number, row in enumerate(rows, start=1):
         for json_object in objects_within(row):
             if isinstance(json_object, Repeating):
@@ -121,7 +121,7 @@ def from_records(rows: list[Any], table_name: str) -> pl.DataFrame:
 
 
 def shown_name(name: Any) -> str:
-    """Return a column's name for use in a message."""
+    """Return a column's name in the form for messages."""
     return str(name).encode("utf-8", "backslashreplace").decode()
 
 
@@ -144,14 +144,14 @@ def column_of(name: str, values: list[Any], table_name: str) -> pl.Series:
 
 
 def half_pairs(name: str, values: Iterable[Any]) -> Iterator[Fault]:
-    """Yield one error for each string that cannot be encoded."""
+    """Yield an error for each string that cannot be encoded."""
     for row, value in enumerate(values, start=1):
         if isinstance(value, str) and shown_name(value) != value:
             yield Fault(row, name, None, SURROGATE)
 
 
 def texts(name: str, values: list[Any], table_name: str) -> pl.Series:
-    """Return a column of names in their original form. Some names may have been sent as numbers."""
+    """Return a column of names in their original form, in which some names may be numbers."""
     faults: list[Fault] = []
     written: list[str | None] = []
     for row, value in enumerate(values, start=1):
@@ -175,7 +175,7 @@ def texts(name: str, values: list[Any], table_name: str) -> pl.Series:
 
 STDIN = "-"
 MAX_STDIN_BYTES = 500_000_000
-PARQUET_ERRORS = (pl.exceptions.PolarsError, pl.exceptions.PanicException)  # a damaged file can raise the second
+PARQUET_ERRORS = (pl.exceptions.PolarsError, pl.exceptions.PanicException)  # damaged files can cause the second
 WORKBOOKS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")  # first bytes of .xlsx and .ods files, and of .xls files
 
 
@@ -184,9 +184,9 @@ class Results:
     """A checked results table, with its rows in file order.
 
     `frame` has the columns that contain values, and always `event_id`, `player`, `pool` and `status`. `sent` is the
-    same data with names as they were sent, or None if every name was already normalized. `notes` describe how a table
-    in another layout was read, with one line per note. `made` contains the event IDs that Podium generated, each with
-    its round or game number, or with an empty string.
+    same data with the names as they were sent, or None if every name was already normalized. `notes` describe how a
+    table in another layout was read, with one line per note. `made` contains the event IDs that Podium generated, each
+    with its round or game number or an empty string.
     """
 
     frame: pl.DataFrame
@@ -209,7 +209,7 @@ def read_results(source: Any, *, name: str | None = None, known: Known = none_kn
 
 
 def read_numbered(source: Any, name: str | None = None, known: Known = none_known) -> tuple[Results, Numbered]:
-    """Read and check results as `read_results` does, and number their events, because the check needs this anyway."""
+    """Read and check results as `read_results` does, and return the event numbers that the check needs anyway."""
     plain = read_plainly(source)
     if plain is not None:
         return Results(frame_of(plain.columns), name or "results"), number_names(plain.columns["event_id"])
@@ -233,7 +233,7 @@ def read_table(source: Any, name: str | None, known: Known) -> tuple[Results, Nu
         whole.append(columns.pop().rechunk())  # makes each column contiguous; the old one is freed before the next
     frame = pl.DataFrame(whole)
     checked, cell_faults, sent = normalise_table(frame, known)
-    del frame  # frees the columns that were converted
+    del frame  # frees the original columns
     refuse(table_name, iter(cell_faults))
     events = number_runs(checked["event_id"])
     refuse(table_name, contradictions(checked, events.code))
@@ -241,7 +241,7 @@ def read_table(source: Any, name: str | None, known: Known) -> tuple[Results, Nu
 
 
 def refuse(source: str, faults: Iterator[Fault]) -> None:
-    """Raise a single error that lists all errors in the table, if there are any."""
+    """If the table has errors, raise a single error that lists them all."""
     first = next(faults, None)
     if first is not None:
         raise ResultsError(source, chain([first], faults))
@@ -260,11 +260,11 @@ def header_faults(frame: pl.DataFrame) -> list[Fault]:
 
 
 def unknown_columns(columns: list[str]) -> list[Fault]:
-    """Return errors for columns that do not belong in a results table.
+    """Return an error for each column that does not belong in a results table.
 
-    The errors that are shown include suggestions.
+    The errors that are displayed include suggestions.
     """
-    # the last two are reserved for other errors
+    # leaves two for other errors
     faults = [unknown_column(column) for column in columns[: SHOWN_FAULTS - 2]]
     more = f"{len(columns) - len(faults):,} more columns are unknown; " if len(columns) > len(faults) else ""
     known = f"{more}a results table's columns are {', '.join(ALL)}; read_results(…, ignore='rest') ignores others"
@@ -310,7 +310,7 @@ def from_any_frame(source: Any, table_name: str) -> pl.DataFrame:
             if not hasattr(source, "__arrow_c_stream__"):
                 table = "its `results`" if hasattr(source, "results") else "a path, a dataframe or rows as dicts"
                 raise ResultsError.whole("results", f"a {type(source).__name__} is not a table. Give {table}.")
-            frame = nw.from_arrow(source, backend="polars")  # from batches of Arrow data
+            frame = nw.from_arrow(source, backend="polars")  # the frame came from batches of Arrow data
         eager = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
         has_twice = len(set(eager.columns)) < len(eager.columns)
     except (nw.exceptions.DuplicateError, pl.exceptions.DuplicateError):
@@ -324,7 +324,7 @@ def from_any_frame(source: Any, table_name: str) -> pl.DataFrame:
 
 
 def with_types(frame: pl.DataFrame, table_name: str) -> pl.DataFrame:
-    """Return the frame with proper types for its columns of Python objects."""
+    """Convert columns of Python objects in the frame to proper types."""
     objects = [column for column, kind in frame.schema.items() if kind == pl.Object]
     return frame.with_columns(column_of(column, frame[column].to_list(), table_name) for column in objects)
 
@@ -352,7 +352,7 @@ def load_path(path: str, name: str | None) -> tuple[pl.DataFrame, str]:
 
 
 def standard_input() -> bytes:
-    """Return the content of standard input. It could be an endless device."""
+    """Return the content of standard input, which could be an endless device."""
     content = sys.stdin.buffer.read(MAX_STDIN_BYTES + 1)
     if len(content) > MAX_STDIN_BYTES:
         remedy = f"has more than {MAX_STDIN_BYTES // 1_000_000} MB. Save it as a file, and name that file."
@@ -382,7 +382,7 @@ def parse_parquet(content: bytes, table_name: str) -> pl.DataFrame:
 
 
 def parse_bytes(content: bytes, table_name: str) -> pl.DataFrame:
-    """Read a table in any format, which is recognized by its first bytes and by the file name."""
+    """Read a table in any format. The first bytes and the file name identify the format."""
     if content.startswith(b"PAR1"):
         return parse_parquet(content, table_name)
     if content.startswith(WORKBOOKS):

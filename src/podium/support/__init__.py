@@ -1,1 +1,1 @@
-"""Helpers for all packages: rounding for people, atomic files, and notebook output."""
+"""Helpers for all packages: rounding for display, atomic files, and notebook output."""

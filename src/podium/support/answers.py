@@ -1,4 +1,4 @@
-"""Responses: records whose fields have descriptions, for readers of the code and of the API documentation."""
+"""Responses: records with described fields, for readers of the code and of the API documentation."""
 
 import json
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ Record = TypeVar("Record")
 
 
 def described(text: str, *, default: Any = MISSING, kw_only: bool = False, enum: Sequence[str] = ()) -> Any:
-    """Declare a field with its description in the OpenAPI document.
+    """Declare a field and its description for the OpenAPI document.
 
     If the default is None, the field is omitted from responses in which it is None.
 
@@ -23,7 +23,7 @@ def described(text: str, *, default: Any = MISSING, kw_only: bool = False, enum:
     metadata: dict[str, Any] = {"description": text}
     if default is None:
 
-        def drop_null(schema: dict[str, Any]) -> None:  # leave only the schema of the value
+        def drop_null(schema: dict[str, Any]) -> None:  # leaves only the value's schema
             (value,) = (option for option in schema.pop("anyOf") if option != {"type": "null"})
             del schema["default"]
             schema.update(value | ({"enum": [*enum]} if enum else {}))
@@ -47,23 +47,23 @@ def answer_part(kind: type[Record]) -> type[Record]:
 
 
 def as_json(record: Any) -> bytes:
-    """Return a dataclass as JSON that `from_json` can read back."""
+    """Convert a dataclass to JSON that `from_json` can read back."""
     return json.dumps(asdict(record), default=as_text).encode()
 
 
 def as_text(value: Any) -> str:
-    """Return a date or a decimal number as text."""
+    """Convert a date or a decimal number to text."""
     return value.isoformat() if isinstance(value, date) else str(value)
 
 
 def from_json(kind: type[Record], body: bytes) -> Record:
-    """Return the dataclass that `as_json` wrote."""
+    """Restore a dataclass from the JSON that `as_json` wrote."""
     found: Record = of_type(kind, json.loads(body))
     return found
 
 
 def of_type(kind: Any, value: Any) -> Any:
-    """Return a JSON value as a dataclass, tuple, date, number or string of a type."""
+    """Convert a JSON value to a dataclass, tuple, date, number or string of a type."""
     if value is None:
         return None
     if is_dataclass(kind):

@@ -1,6 +1,6 @@
-"""Memory: Python's garbage collector, the allowed memory of a process, and the size of values.
+"""Memory: Python's garbage collector, the memory available to a process, and the size of values.
 
-Python's collector should not repeatedly scan objects that will stay or are about to be freed.
+The collector should not repeatedly scan objects that will stay in memory or are about to be freed.
 """
 
 import gc
@@ -13,20 +13,20 @@ from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
-YOUNG = 1  # youngest generations, which are scanned between consecutive pauses
-SERVICE_OBJECTS = 50_000  # new objects that start a scan in a service; the answer to a large batch has fewer
-LEFT_OBJECTS = 500_000  # new objects still alive that start a scan between consecutive pauses
+YOUNG = 1  # the youngest generations, which are scanned between consecutive pauses
+SERVICE_OBJECTS = 50_000  # number of new objects that starts a scan in a service; the answer to a large batch has fewer
+LEFT_OBJECTS = 500_000  # number of surviving new objects that starts a scan between consecutive pauses
 
 
 def keep_loaded() -> None:
-    """Exclude all loaded objects of a service from future collections, and run collections less often."""
+    """Exclude all objects that a service has loaded from future collections, and run collections less often."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(SERVICE_OBJECTS)
 
 
 class Pauses:
-    """Pauses of the collector by any threads. It resumes after the last pause if it was on before the first one."""
+    """Pauses of the collector, by any thread. It resumes after the last pause if it was on before the first one."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -63,14 +63,14 @@ def paused_collection() -> Iterator[None]:
         PAUSES.end()
 
 
-SAMPLE = 32  # measured elements of a long list
-UNKNOWN_MEMORY = 2 << 30  # assumed if the machine does not report its memory
+SAMPLE = 32  # number of elements to measure in a long list
+UNKNOWN_MEMORY = 2 << 30  # assumed memory if the machine does not report it
 GROUPS = Path("/proc/self/cgroup")
 GROUP_FILES = {"": "/sys/fs/cgroup{}/memory.max", "memory": "/sys/fs/cgroup/memory{}/memory.limit_in_bytes"}
 
 
 def allowed_memory() -> int:
-    """Return how many bytes of memory this process can use: the machine's, or fewer if the container has a limit."""
+    """Return how many bytes of memory this process can use: all of the machine's, or fewer if a container limits it."""
     found = UNKNOWN_MEMORY
     with suppress(AttributeError, ValueError, OSError):
         found = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")

@@ -1,7 +1,7 @@
-"""Files that are written atomically, and temporary folders that exist for as long as they are in use.
+"""Files that are written atomically, and temporary folders that exist only while they are in use.
 
-A file is written next to its target and renamed at the end. Folders left behind by a killed service are removed the
-next time it starts.
+A file is written next to its target and renamed at the end. If a service is killed, its folders are removed the next
+time it starts.
 """
 
 import os
@@ -25,16 +25,16 @@ def part_file(
 ) -> Iterator[Path]:
     """Yield a path to write to. At the end, the file replaces the target. After an error, it is deleted.
 
-    The content is on disk before the name, and the name is on disk before the context ends. Links keep pointing to the
+    The content reaches the disk before the name does, and the name before the context ends. Links still point to the
     file.
 
     Args:
-        private: True to create a file that only its owner can read. A replaced file keeps its mode in any case.
+        private: True to create a file that only its owner can read. If the target exists, its mode is preserved.
     """
     file = target.resolve()
     if not file.parent.is_dir():
         raise error(f"{target}: cannot be written (there is no folder {target.parent})")
-    if file.exists() and not file.is_file():  # a device, for example, which renaming would replace
+    if file.exists() and not file.is_file():  # for example a device, which renaming would replace
         raise error(f"{target}: cannot be written (it is not a file)")
     part = file.with_name(f".{file.name}.{os.getpid()}.part")
     try:
@@ -47,7 +47,7 @@ def part_file(
         if accept is not None:
             accept(target)
         part.replace(file)
-        if os.name == "posix":  # only there folders can be synchronised
+        if os.name == "posix":  # folders can be synchronised only there
             synchronise(file.parent)
     except Exception as failure:
         if not isinstance(failure, OSError) and "(os error" not in str(failure):  # Polars' wording
@@ -65,7 +65,7 @@ def create_private(path: Path) -> None:
 
 
 def remove_unfinished(folder: Path) -> None:
-    """Delete files that killed writers left in a folder. No one else may be writing there."""
+    """Delete the files that killed writers left in a folder. Nobody may be writing there."""
     for path in folder.glob(".*.part"):
         with suppress(OSError):
             path.unlink()
@@ -90,7 +90,7 @@ PREFIX = "podium-service-"
 
 @contextmanager
 def temporary_folder() -> Iterator[Path]:
-    """Yield a folder that is locked while in use, which distinguishes it from those left behind by killed services."""
+    """Yield a folder that is locked while in use. The lock distinguishes it from the folders of killed services."""
     with tempfile.TemporaryDirectory(prefix=PREFIX) as folder:
         taken = lock(Path(folder))
         try:
@@ -101,9 +101,9 @@ def temporary_folder() -> Iterator[Path]:
 
 
 def remove_left_over() -> None:
-    """Delete folders that no service uses any more."""
+    """Delete the folders that no service uses any more."""
     for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
-        with suppress(OSError):  # locked, another user's, or removed meanwhile
+        with suppress(OSError):  # locked, another user's, or already removed
             taken = lock(folder)
             if taken is not None:
                 shutil.rmtree(folder)

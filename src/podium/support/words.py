@@ -1,4 +1,4 @@
-"""Values for people. One rule applies wherever a change is displayed, so that displayed numbers add up.
+"""Values for display. Changes are always rounded by the same rule, so that displayed numbers add up.
 
 Ratings are rounded to the system's digits. A change is the difference between the two rounded ratings. Its parts are
 rounded by the largest-remainder method, so that they add up to it. Programs get all digits.
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 MINUS = "\N{MINUS SIGN}"
-BEFORE_DOTS: Final = "\x1e"  # precedes a name of dots, which browsers would take for the parent folder
+BEFORE_DOTS: Final = "\x1e"  # precedes a name of dots, which browsers would read as the parent folder
 
 
 def shown(value: float, digits: int) -> Decimal:
@@ -51,15 +51,15 @@ def signed(number: Decimal) -> str:
     return f"+{number}" if number > 0 else f"{MINUS}{-number}" if number < 0 else str(number)
 
 
-MAX_LISTED = 8  # displayed values of a list
+MAX_LISTED = 8  # number of values of a list to display
 SMALL = 2.0  # numbers below this get four decimals
 
 
 def cell(value: object, decimals: int = 2, instants: str = "%Y-%m-%d %H:%M") -> str:
-    """Return a value for people, or an empty string for None.
+    """Return a value for display, or an empty string for None.
 
     Args:
-        decimals: Number of decimal places for a number of 1 or more. Smaller numbers get four.
+        decimals: Number of decimal places for numbers of 1 or more. Smaller numbers get four.
     """
     if value is None:
         return ""
@@ -74,11 +74,11 @@ def cell(value: object, decimals: int = 2, instants: str = "%Y-%m-%d %H:%M") -> 
 
 
 def column_texts(series: "pl.Series", instants: str = "%Y-%m-%d %H:%M") -> list[str]:
-    """Return the values of a column for people, with the same number of decimal places.
+    """Return the values of a column for display, with the same number of decimal places.
 
     Returns:
-        One string per value, with four decimal places if all numbers are below 2 (such as probabilities and losses),
-        and otherwise with two.
+        One string per value. Numbers have four decimal places if all of them are below 2 (such as probabilities and
+        losses), otherwise two.
     """
     if not series.dtype.is_float():
         return [cell(value, instants=instants) for value in series.to_list()]
@@ -88,7 +88,7 @@ def column_texts(series: "pl.Series", instants: str = "%Y-%m-%d %H:%M") -> list[
 
 
 def as_text(frame: "pl.DataFrame") -> "pl.DataFrame":
-    """Return the frame with times as ISO 8601 strings, for formats without a time type."""
+    """Convert times in the frame to ISO 8601 strings, for formats without a time type."""
     import polars as pl  # noqa: PLC0415  (large, and a command may show nothing but a help)
 
     instants = [name for name, kind in frame.schema.items() if kind == pl.Datetime]
@@ -159,7 +159,7 @@ def table_html(heading: str, table: "pl.DataFrame") -> str:
 
 
 def lines_html(heading: str, lines: Iterable[tuple[str, str]]) -> str:
-    """Return HTML of a heading and a table of words with their numbers."""
+    """Return HTML with a heading and a table of words and numbers."""
     rows = "".join(
         f'<tr><td style="text-align:left;white-space:pre">{escape(words)}</td>'
         f'<td style="text-align:right">{escape(numbers)}</td></tr>'
@@ -175,22 +175,22 @@ def part(name: object) -> str:
     return quote(f"{BEFORE_DOTS}{text}" if text in {".", ".."} else text, safe="")
 
 
-MIN_LIKENESS = 0.66  # share of common letters: about two typing errors in a first name and surname
+MIN_LIKENESS = 0.66  # share of common letters, which allows about two typing errors in a first name and surname
 
 
 def nearest_name(name: str, known: Iterable[str]) -> str | None:
-    """Return the known name that a misspelt name most likely means, ignoring case, or None."""
+    """Return the known name that a misspelt name most likely means, regardless of case, or None."""
     by_case = {other.casefold(): other for other in sorted(known, reverse=True)}
     near = get_close_matches(name.casefold(), by_case, 1, MIN_LIKENESS)
     return by_case[near[0]] if near else None
 
 
 PAIR = re.compile(r"\s*[/&+]\s*|\s+(?:and|und|et|y|e|og|och)\s+")  # between the two names of a pair
-MIN_SLIP = 4  # letters from which a name may have one error
+MIN_SLIP = 4  # minimum number of letters for a name to have one error
 
 
 def is_nearly(name: str, other: str) -> bool:
-    """Return True if two names differ by one letter, in case, or in the way they write the same pair."""
+    """Return True if two names differ only by one letter, by case, or in how they write the same pair."""
     one, two = name.casefold(), other.casefold()
     if abs(len(one) - len(two)) > 1 and not PAIR.search(one):  # like most names of a large pool
         return False
@@ -205,7 +205,7 @@ def is_nearly(name: str, other: str) -> bool:
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:
-    """Return a suggestion for an unknown name, as the end of a sentence: a similar name, or a name that contains it."""
+    """Return a suggestion for an unknown name (a similar name, or one that contains it) as the end of a sentence."""
     known = [*known]
     holding = [other for other in known if name.casefold() in other.casefold()]
     meant = nearest_name(name, known) or (holding[0] if len(holding) == 1 else None)

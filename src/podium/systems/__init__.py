@@ -2,8 +2,8 @@
 
 The registry is this folder: a file `my_system.py` that ends in `SYSTEM = …` defines the system `my-system`.
 
-Installed packages add systems through entry points in the `podium.systems` group. They cannot replace Podium's own
-systems.
+Installed packages can add systems through entry points in the `podium.systems` group, but they cannot replace Podium's
+own systems.
 """
 
 import functools
@@ -31,12 +31,12 @@ def names() -> tuple[str, ...]:
 
 
 def current_name(name: str) -> str:
-    """Return the current name of a system that has been renamed, and any other name unchanged."""
+    """Return the current name of a renamed system. Other names are returned unchanged."""
     return FORMER_NAMES.get(name, name)
 
 
 def find(name: str) -> "type[System]":
-    """Return the class of one of Podium's own systems or of an installed package's. Call the class with parameters.
+    """Return the class of a system that comes with Podium or with an installed package.
 
     Raises:
         ParameterError: There is no system with that name.
@@ -66,7 +66,7 @@ def make_system(system: "str | System", parameters: Mapping[str, Any] | None = N
     """Return a system, given its name, a string such as `elo:k=20,scale=300`, or an instance, which is returned as is.
 
     Args:
-        parameters: Further parameters, by name. They are allowed only with a name or a string.
+        parameters: Further parameters, by name. Not allowed with an instance.
 
     Raises:
         ParameterError: The system or a parameter does not exist, a value is invalid, or a parameter is given twice.

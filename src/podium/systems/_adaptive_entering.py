@@ -1,4 +1,4 @@
-"""The start of an event in the `adaptive` system: parameters, and states after the time since their last event."""
+"""The start of an event in the `adaptive` system: its parameters, and states after the time since the last event."""
 
 import functools
 import math
@@ -57,18 +57,18 @@ from podium.systems._adaptive_state import (
 YEAR = 365.25
 GROWTH_DAYS = 800.0  # days over which growth slows down to 1 / e
 DECADE, MAX_DECADES = 3652.5, 2.0  # ageing increases with time in the pool, for up to twenty years
-MAX_YEARS = 3.0  # longest absence that counts for growth and ageing
-CEILING = 2.0  # in units of the spread: the variance of an idle player tends towards this
+MAX_YEARS = 3.0  # longest absence that counts towards growth and ageing
+CEILING = 2.0  # limit of an idle player's variance, in units of the spread
 NEWCOMER_DEVIATION = SCALE * exp(0.5 * START[SPREAD])
 MIN_MARGINS = 10.0  # margins after which a pool knows their scale
-START_OF_SIZE, DAY_OF_SIZE = 4.0, 1e-6  # variance of what outnumbering is worth: at first, and gained per day
+START_OF_SIZE, DAY_OF_SIZE = 4.0, 1e-6  # variance of the effect of outnumbering: at first, and gained per day
 # Fields of the parameters after theta.
 FIXED = (
     *("initial", "timely", "modes"),  # timely: 1 if skills grow and decline with time; modes: number of modes, or 0
     *("margins", "reversion", "sizes"),  # 1 if margins are evidence; deviation of its prior, or 0; 1 if sizes count
     *("spread", "event", "day", "noise", "unfinished", "reach", "offset", "newcomer"),  # newcomer: mean of a newcomer
     *("today", "pace", "mode", "maturity"),  # pace: days per tick, in pools without dates
-    *("side_mean", "side_variance", "side_mean_reading", "side_variance_reading"),  # the home side, today
+    *("side_mean", "side_variance", "side_mean_reading", "side_variance_reading"),  # the home side's advantage, today
     "sharpness",  # luck in a field of three or more is 1 / sharpness of the luck in a duel
     "level",  # mean of the active players
     *("margin_weight", "margin_scale"),  # omega, and lambda: log-odds per unit of a margin, or 0 while it is unknown
@@ -110,13 +110,13 @@ def __getattr__(name: str) -> Any:
 
 @rule
 def extras_of(params: Any) -> int:
-    """Return the number of parameters for margins and reversion, a compile-time constant like the next results."""
+    """Return the number of parameters for margins and reversion, as a constant that numba knows when it compiles."""
     return 0
 
 
 @extras_of.register(ExtendedParams)
 def extras_of_extended(params: Any) -> int:
-    """Return their number."""
+    """Return the number of these parameters in pools that have them."""
     return OF_EXTRAS
 
 
@@ -146,7 +146,7 @@ class Entering(NamedTuple):
     variance: float
     mean_reading: float
     variance_reading: float
-    g: float  # attenuation of comparisons in which it is the opponent
+    g: float  # attenuation of comparisons in which this is the opponent
 
 
 @in_pool.register(Params)
@@ -211,7 +211,7 @@ def read_pool(params: Any, pool: Any, occasion: Occasion) -> Any:
 
 @kernel
 def pool_readings(pool: Any, block: int, full: int) -> tuple[float, float]:
-    """Return the readings of a state that belongs to the pool, whose blocks of the mean and variance are at `block`."""
+    """Return the readings of one of the pool's own states. The blocks of its mean and variance start at `block`."""
     mean, variance = pool[block], pool[block + full + 1]
     for k in range(full):
         mean += pool[block + 1 + k] * pool[THETA + k]
@@ -368,7 +368,10 @@ def joined(params: Any, one: Entering, share: float, other: Entering) -> Enterin
 
 @kernel
 def apart(params: Any, one: Entering, common: Entering) -> Entering:
-    """Return a unit without the variance that both units of a pair share. Their duel reveals nothing about it."""
+    """Return a unit without the variance that it shares with the other unit.
+
+    Their duel reveals nothing about that part.
+    """
     return seen(
         params,
         one.rating,
@@ -390,7 +393,7 @@ def side_entered(params: Any) -> Entering:
 
 @kernel
 def size_entered(params: Any) -> Entering:
-    """Return the entering state of what outnumbering is worth."""
+    """Return the entering state of the effect of outnumbering."""
     readings = params.size_mean_reading, params.size_variance_reading
     return seen(params, 0.0, params.size_mean, params.size_variance, *readings)
 

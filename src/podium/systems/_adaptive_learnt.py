@@ -78,8 +78,8 @@ from podium.systems._adaptive_units import (
 MIN_FIELD = 3  # smallest field, in units, whose winner is used for learning
 MAX_STRENGTH = 300.0  # limit that keeps sums of exponentials from overflowing
 MARGIN_MEMORY, MAX_SCALE_STEP = 1000.0, 0.05  # margins over which ln lambda is averaged, and its largest change
-LEAST_SQUARE = 1e-9  # of margins, so that a scale is finite
-FIRST_YEAR = GROWTH_DAYS / YEAR * (1.0 - math.exp(-YEAR / GROWTH_DAYS))  # in full years
+LEAST_SQUARE = 1e-9  # smallest variance of margins, so that their scale is finite
+FIRST_YEAR = GROWTH_DAYS / YEAR * (1.0 - math.exp(-YEAR / GROWTH_DAYS))  # growth in the first year, in full years
 
 
 def deviation(logarithm: float) -> float:
@@ -88,7 +88,7 @@ def deviation(logarithm: float) -> float:
 
 
 def direction(points: float, up: str, down: str) -> str:
-    """Return the verb that matches the sign of the points, followed by the points."""
+    """Return a verb that matches the sign of the points, followed by the points."""
     return f"{up if points >= 0.0 else down} {abs(points):.0f} points"
 
 
@@ -377,7 +377,7 @@ def carry_margin(params: Any, pair: Any, found: Any, weight: float, work: Any, r
 
 @kernel
 def learn_margin_scale(params: Any, pool: Any, gap: float, variance: float, difference: float) -> None:
-    """Update the scale lambda of margins, with which X = lambda y has the variance T around d on average.
+    """Update the scale of margins, lambda. With it, X = lambda y has on average the variance T around d.
 
     Args:
         gap: d, the expected X.
@@ -399,7 +399,7 @@ def learn_margin_scale(params: Any, pool: Any, gap: float, variance: float, diff
 
 @kernel
 def learn_sharpness(params: Any, entering: Any, columns: Columns, update: int, heat: int, scratch: Scratch) -> None:
-    """Update the pool's sharpness from the sole winner of a field by a Newton step on Luce's probability of winning.
+    """Update the pool's sharpness from a field with a sole winner: one Newton step on Luce's probability of winning.
 
     A unit's strength is its log-odds against a unit with the field's mean skill and mean variance. Ratings do not
     change.
@@ -445,7 +445,7 @@ def prior_at(params: Any, column: int) -> int:
 
 @kernel
 def precision_at(params: Any, column: int) -> float:
-    """Return the precision of a column's prior. Users choose that of reversion to the mean."""
+    """Return the precision of a column's prior. Users choose the precision for reversion to the mean."""
     if extras_of(params) and params.reversion > 0.0 and column == full_of(params) - REVERSION:
         return 1.0 / float(params.reversion * params.reversion)
     precision: float = PRECISION[prior_at(params, column)]
@@ -454,7 +454,7 @@ def precision_at(params: Any, column: int) -> float:
 
 @kernel
 def begin_event(params: Any, pool: Any, work: Any, learner: int, keep: float) -> None:
-    """Start the gradient of an event with the prior's pull, for the forgotten part of M, and clear the event's M."""
+    """Start an event's gradient with the prior's pull, to replace the forgotten part of M, and clear the event's M."""
     full = full_of(params)
     for a in range(1, full + 1):
         start = START[prior_at(params, a)]

@@ -35,7 +35,7 @@ class Comparison(NamedTuple):
     g: float
     worth: float  # w
     near: float  # w without the factor of unfinished races
-    margin: float  # X - d: how much larger the margin was than expected, in log-odds
+    margin: float  # X - d: excess of the margin over the expected one, in log-odds
     margin_weight: float  # omega / (1 / C + A_j); 0 without a margin. The weights above are then times 1 - omega
 
 
@@ -53,14 +53,14 @@ class Causes(NamedTuple):
     """Changes in the rating that do not come from opponents."""
 
     time: float  # growth and ageing since the last event
-    margin: float  # larger or smaller margins than expected
+    margin: float  # margins that were larger or smaller than expected
 
 
 @compare.register(Params)
 def by_order(
     params: Any, a: Entering, b: Entering, mine: Entry, theirs: Entry, heat: Heat
 ) -> tuple[Comparison, Comparison]:
-    """Compare two units. The opponent's variance attenuates expected scores, and distant places count less."""
+    """Compare two units. The opponent's variance attenuates the expected score, and distant places count less."""
     gap = a.mean - b.mean
     return comparisons(params, a, b, mine, theirs, heat, logistic(b.g * gap), logistic(-a.g * gap))
 
@@ -112,7 +112,7 @@ def limited(difference: float) -> float:
 
 @kernel
 def margin_variance(params: Any, a: Entering, b: Entering) -> float:
-    """Return T, the expected variance of a margin X around the difference of the means."""
+    """Return T, the expected variance of a margin X around the difference between the means."""
     variance: float = 1.0 / C + a.variance + b.variance + 2.0 * params.noise
     return variance
 
@@ -181,7 +181,7 @@ def points_of_surprise(params: Any, me: Entering, totals: Evidence, after: Any) 
 
 @causes.register(Params)
 def points_of_causes(params: Any, before: Any, me: Entering, totals: Evidence, after: Any) -> Causes:
-    """Return the changes caused by time (growth, ageing and reversion to the mean) and by margins."""
+    """Return the points caused by time (growth, ageing and reversion to the mean) and by margins."""
     by_time = 0.0 if is_new(before) else me.rating - before.rating
     return Causes(by_time, points_of_surprise(params, me, totals, after) * totals.margin)
 

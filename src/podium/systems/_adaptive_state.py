@@ -1,9 +1,8 @@
 """The states of players and pools in the `adaptive` system, with their derivatives with respect to theta.
 
 Every mean and variance has derivatives with respect to theta. These derivatives, including those of opponents, are
-carried through every rule. One more column holds the reading x. To first order, it is the amount by which the number
-would differ if theta had always had today's value. Between events, the state stores y instead: x = y + derivatives *
-theta.
+carried through every rule. One more column holds the reading x: to first order, the amount by which the number would
+differ if theta had always had today's value. Between events, the state stores y instead: x = y + derivatives * theta.
 
 A block of columns holds the reading and one derivative per parameter. The last two parameters belong to the home side.
 They stay 0 in pools that never have a home side. Pools with margins or reversion to the mean have two more parameters
@@ -38,7 +37,7 @@ PRIOR = {
     "ageing": (0.0, 0.02, -1.0, 1.0),  # log-odds per year, after ten years in the pool
     "unfinished": (log(0.5), 0.5, -3.0, 0.5),  # weight of a pair in which one did not finish
     "reach": (log(3.0), 0.3, -2.0, 3.0),  # distance between places at which a pair has half weight, in fields / pi
-    "entry": (0.0, 0.3, -3.0, 3.0),  # mean of newcomers once everyone else is known
+    "entry": (0.0, 0.3, -3.0, 3.0),  # mean of newcomers in a pool in which everyone else is known
 }
 PRIOR_OF_MODES = {"mode": (log(0.1), 0.7, -8.0, 2.0)}  # variance of a player's offset in a mode
 PRIOR_OF_EQUIPMENT = {
@@ -58,12 +57,12 @@ LARGEST_STEP = 0.2  # the largest change of a parameter in one event
 # Columns of the state of a pool.
 DAY, GAP, ENTRIES, MATURITY, SIDE_MEAN, SIDE_VARIANCE, SIDE_LAST, SHARPNESS, SHARPNESS_KNOWN, THETA = range(10)
 TICK, COUNTED = 2.0**-13, 100_000.0  # days; a power of two, so that sums of ticks are exact
-OWN_GAP_DAYS = 30.4  # assumed days between two events of a player, in pools without dates
+OWN_GAP_DAYS = 30.4  # assumed days between a player's events, in pools without dates
 GAP_MEMORY = 100.0  # gaps after which the old typical gap has weight 1 / e
 SHARPNESS_PRECISION, MAX_SHARPNESS = 25.0, 1.5  # prior precision of ln sharpness around 0, and its bound
-RECENT = 500.0  # entries over which maturity and the level of the active are averaged
-# The extras' numbers in a pool's state, from `extras_at` on: the mean of the active, and what margins are like.
-# OUTNUMBERING is the mean of what that is worth; its variance, last day and two blocks follow.
+RECENT = 500.0  # entries over which maturity and the active players' mean are averaged
+# The extras' numbers in a pool's state, from `extras_at` on: the mean of the active players, and statistics of margins.
+# OUTNUMBERING is the mean effect of outnumbering; its variance, last day and two blocks follow.
 LEVEL, MARGINS, MARGIN_SQUARE, MARGIN_SCALE, OUTNUMBERING = range(5)
 
 

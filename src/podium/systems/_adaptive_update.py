@@ -11,7 +11,7 @@ variance of its performance is A = U + noise. Its results give the surprise S an
     a state in several    m += V R / (1 + V T),  V -= V^2 T / (1 + V T),  with B = A - c^2 V in
                           R = sum of c S / (1 + B J),  T = sum of c^2 J / (1 + B J)
 
-In the code, `uncertainty` is A, or B where a comment says so. `by_x` is the derivative of x with respect to four
+In the code, `uncertainty` is A, or B if a comment says so. `by_x` is the derivative of x with respect to four
 parameters of theta at a time. All of these derivatives are exact.
 """
 
@@ -67,14 +67,14 @@ from podium.systems._adaptive_units import (
 )
 
 MODE_TOLERANCE, NEWTON_STEPS = 1e-3, 30  # of |A S(d) - d|; one more step follows and squares the error
-BOUND = 4.0  # log-odds: the most that an event moves a performance
+BOUND = 4.0  # log-odds: the most by which an event moves a performance
 SMALLEST_STEP = 1e-9
 SEARCHING, AT_MODE, AT_BOUND, KEPT = 0.0, 1.0, 2.0, 3.0  # status of a step; KEPT is Glicko's unchanged step
 
 
 @kernel
 def find_modes(params: Any, prototypes: Any, columns: Columns, update: int, scratch: Any, layout: Layout) -> None:
-    """Find the step of each unit: the shortest of Glicko's step, the step to its performance's mode, and the bound.
+    """Find each unit's step: the shortest of Glicko's step, the step to the mode of its performance, and the bound.
 
     With the opponents at their old means, S(d) falls with d, so the mode lies between 0 and A S(0). If Glicko's step
     ends before the mode, it is kept. Otherwise, the information is increased so that the step ends at the mode.
@@ -119,7 +119,10 @@ def find_modes(params: Any, prototypes: Any, columns: Columns, update: int, scra
 
 @kernel
 def is_duel_with_margin(columns: Columns, update: int, lines: Any) -> bool:
-    """Return True if an event is a single duel with a margin, whose evidence is nearly Gaussian: its step is kept."""
+    """Return True if an event is a single duel with a margin.
+
+    Its evidence is nearly Gaussian, so Glicko's step is kept.
+    """
     first_heat, after_last = heats_of(columns, update)
     if after_last > first_heat + 1:
         return False
@@ -129,7 +132,10 @@ def is_duel_with_margin(columns: Columns, update: int, lines: Any) -> bool:
 
 @kernel
 def choose_step(params: Any, entering: Any, zero_evidence: Any, scratch: Any, row: int, layout: Layout) -> int:
-    """Choose a unit's step: the shortest of Glicko's, the mode's and the bound. Return 1 for the mode, otherwise 0."""
+    """Choose a unit's step: the shortest of Glicko's step, the step to the mode, and the bound.
+
+    Return 1 for the step to the mode, otherwise 0.
+    """
     work, d = scratch.workspace, layout.d
     uncertainty = read(scratch.entering_states, row, entering).variance + params.noise
     totals = read(scratch.sums, row, zero_evidence)
@@ -173,7 +179,7 @@ def newton_step(work: Any, row: int, uncertainty: float, iteration: int) -> int:
 def evaluate_steps(
     params: Any, entering: Any, columns: Columns, update: int, scratch: Any, layout: Layout, status: float
 ) -> None:
-    """Sum S(d) and J(d) for the units with this status. For AT_MODE, sum the derivatives of S(d) as well."""
+    """Sum S(d) and J(d) for the units with this status. For AT_MODE, also sum the derivatives of S(d)."""
     work, lines = scratch.workspace, scratch.lines
     for row in range(layout.base, layout.base + layout.units):
         if work[row, STATUS] == status:
@@ -253,8 +259,8 @@ def evaluate_step(
 def raise_information(params: Any, entering: Any, zero_evidence: Any, scratch: Any, row: int, layout: Layout) -> None:
     """Set J = S / d - 1 / A, and the derivatives of J, for a unit whose step was shortened.
 
-    At the mode by_d = (by_A S(d) + A by_S(d)) / (1 + A J(d)), at the bound 0. Then
-    by_J = by_S / d - S by_d / d^2 + by_A / A^2.
+    At the mode, by_d = (by_A S(d) + A by_S(d)) / (1 + A J(d)). At the bound, by_d = 0. In both cases, by_J = by_S / d -
+    S by_d / d^2 + by_A / A^2.
     """
     work, d = scratch.workspace, layout.d
     uncertainty = read(scratch.entering_states, row, entering).variance + params.noise
@@ -304,7 +310,7 @@ def update_alone(
     share: float,
     layout: Layout,
 ) -> None:
-    """Move a state that belongs to one unit: m += c V r, V -= c^2 V^2 j with r = S / (1 + A J), j = J / (1 + A J).
+    """Move a state that belongs to one unit: m += c V r and V -= c^2 V^2 j, with r = S / (1 + A J), j = J / (1 + A J).
 
     Args:
         row: the unit's row, which is the same as `state` if every entrant is a unit.
@@ -369,7 +375,7 @@ def add_share(
 
 @kernel
 def update_sum(entering: Any, zero_evidence: Any, scratch: Any, state: int, layout: Layout) -> None:
-    """Move a state that belongs to several units, using R and T as summed by `add_share`."""
+    """Move a state that belongs to several units, using the sums R and T from `add_share`."""
     work, d, own = scratch.workspace, layout.d, read(scratch.entering_states, state, entering)
     sums = read(scratch.sums, state, zero_evidence)
     weight = 1.0 / (1.0 + own.variance * sums.information)

@@ -11,7 +11,7 @@ from podium.kernels.compiled import kernel
 from podium.kernels.exponential import tanh
 from podium.kernels.records import LANES, read_fields, write_fields
 
-LAST_STEP = 1e-5  # last step times the steepest slope; Halley's next step would be about its cube
+LAST_STEP = 1e-5  # last step times the steepest slope; the next step would be about its cube
 RELATIVE_STEP = 1e-11  # the same, relative to x; whichever is reached first
 MAX_STEPS = 200
 
@@ -56,7 +56,7 @@ def clear_factors(table: Any, first: int) -> None:
 
 @kernel
 def pull_in_lanes(table: Any, block: int, x: float) -> None:
-    """Compute the pull at `x` of each factor in a block."""
+    """Compute each factor's pull at `x`, for one block of factors."""
     for lane in range(LANES):
         factor = read_fields(table, block, lane, FACTOR)
         t = tanh((x - factor.mean) * factor.slope)
@@ -92,7 +92,7 @@ def sum_of_pulls(table: Any, count: int, x: float) -> Pull:
 
 @kernel
 def balance(table: Any, count: int, x: float, steepest: float, mean: float, weight: float, push: float) -> float:
-    """Return the root of weight * (x - mean) + the factors' pulls - push, by Halley's method within a bracket.
+    """Return the x for which weight * (x - mean) + the factors' pulls = push, using Halley's method within a bracket.
 
     Args:
         x: Start of the search.

@@ -1,13 +1,13 @@
-"""Folyami's points for a large field: the sum over all pairs, in nearly linear time.
+"""Folyami's points for a large field: the sum over all pairs, computed in nearly linear time.
 
     sum over j of w_j q(place_i - place_j) (result - E(rating_i - rating_j)),  q the witch of Agnesi, E = I(W; g, g)
 
-Ratings are divided into boxes. E is smooth, so the box's Chebyshev points stand for the players in a full box. The sum
-over pairs then becomes a few convolutions over places, computed by Fourier transforms. In a box with few players, each
-player acts directly. The error is at most 1e-13 of the points at stake.
+Ratings are divided into boxes. E is smooth, so the players in a full box can be replaced by the box's Chebyshev points.
+The sum over pairs then becomes a few convolutions over places, computed by Fourier transforms. In a box with few
+players, each player is summed directly. The error is at most 1e-13 of the points at stake.
 
-Source: the sums are those of `podium.systems.folyami`. The method is a low-rank expansion by interpolation, as in W.
-Fong and E. Darve, "The black-box fast multipole method", Journal of Computational Physics 228 (2009).
+Source: `podium.systems.folyami` defines the sums. The method is a low-rank expansion by interpolation, as in W. Fong
+and E. Darve, "The black-box fast multipole method", Journal of Computational Physics 228 (2009).
 """
 
 import math
@@ -26,7 +26,7 @@ from podium.probability.normal import FIRST, ORDER, Boxes, empty_boxes, fill_box
 POINTS = 32
 MAX_WIDTH = 4.0  # width of a box, in log-odds of W
 STEEP_SHAPE = 3.0  # gamma shape above which boxes get narrower, because E gets steeper
-MIN_SHARED = 120  # in a box with fewer players, each acts directly
+MIN_SHARED = 120  # in a box with fewer players, each is summed directly
 BOX_WORK = 120  # handling a box by convolutions takes as long as this many players directly
 MAX_WORK = 0.5  # largest work per entrant; above this, looping over all pairs is faster
 KINDS = 4  # groups of players whose opponents have the same weights
@@ -39,7 +39,7 @@ TINY = 1e-300  # replaces the distance 0 to a point, whose share is then 1
 RATING, PLACE = 0, 1  # inputs; places are multiples of 1/2
 WEIGHT = 2  # input, KINDS rows: the player's weight as an opponent of each kind
 TOTAL = WEIGHT + KINDS  # output, KINDS rows: the sum for the player, if the player is of that kind
-SUMMED = TOTAL + KINDS  # sum of the barycentric terms, which each is divided by
+SUMMED = TOTAL + KINDS  # sum of the barycentric terms, by which each term is divided
 # Rows of the indices; one column per player.
 KIND, GRID = 0, 1  # KIND is an input; GRID is the row of the player's place
 EVEN, ODD = 0, 1  # spectra of q, and of q times the sign of the result
@@ -74,7 +74,7 @@ def race_workspace(size: int) -> RaceWorkspace:
 
 @kernel
 def add_up_race(work: RaceWorkspace, size: int, slope: float, shape: float, closeness: float) -> bool:
-    """Fill the totals in the table. Return False if looping over all pairs is faster."""
+    """Fill in the totals in the table. Return False, leaving them unchanged, if looping over all pairs is faster."""
     if MAX_WORK * size < BOX_WORK:  # too small even with everyone in one box
         return False
     width = MAX_WIDTH * min(1.0, STEEP_SHAPE / shape)
@@ -109,7 +109,7 @@ def occurs(work: RaceWorkspace, size: int, kind: int) -> bool:
 
 @kernel
 def work_of(boxes: Boxes, count: int) -> float:
-    """Return the number of players that would take equally long pair by pair, for one kind of weights."""
+    """Return the work for one kind of weights: the number of players that would take as long pair by pair."""
     work = 0.0
     for box in range(count):
         count_in_box = members(boxes, box)
@@ -119,7 +119,7 @@ def work_of(boxes: Boxes, count: int) -> float:
 
 @kernel
 def lay_out_places(work: RaceWorkspace, size: int) -> int:
-    """Assign a row to each place. Return the size of the transform, or 0 if a place is not a multiple of 1/2."""
+    """Assign a row to each place. Return the size of the transform, or 0 if some place is not a multiple of 1/2."""
     halves = False
     for i in range(size):
         place = work.table[PLACE, i]
@@ -141,7 +141,7 @@ def lay_out_places(work: RaceWorkspace, size: int) -> int:
 def begin_totals(work: RaceWorkspace, size: int, rows: int, closeness: float) -> None:
     """Compute the spectra of q, and start the totals with half of the sum of w q times the sign of the result.
 
-    One transform handles all sequences: q, q times the sign, and the weights for each kind.
+    One transform handles all sequences: q, q times the sign of the result, and the weights of each kind.
     """
     sequences, spectra = work.sequences, work.spectra
     set_sequences(work, size, rows, closeness)
@@ -160,7 +160,7 @@ def begin_totals(work: RaceWorkspace, size: int, rows: int, closeness: float) ->
 
 @kernel
 def set_sequences(work: RaceWorkspace, size: int, rows: int, closeness: float) -> None:
-    """Write q, q times the sign of the result, and the weights for each kind, as functions of the place."""
+    """Fill the sequences: q and q times the sign of the result by distance, and each kind's weights by place."""
     sequences = work.sequences
     clear(sequences, rows)
     rows_per_place = 2.0 if rows >= 4 * size else 1.0

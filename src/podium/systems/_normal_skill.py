@@ -1,4 +1,4 @@
-"""The base of TrueSkill and of Weng and Lin's systems: skills are normal, and become less certain before each event."""
+"""The base of TrueSkill and of Weng and Lin's systems. Skills are normal, and become less certain before each event."""
 
 import math
 from collections.abc import Sequence
@@ -31,7 +31,7 @@ class Cube(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class NormalSkill(System):
-    """A system in which skills and performances are normal."""
+    """A system in which skills and performances are normally distributed."""
 
     state_type = State
     entering_type = State
@@ -56,7 +56,7 @@ class NormalSkill(System):
 
 
 def add_uncertainty(params: Any, me: State, entrant: Entrant) -> State:
-    """Add tau^2 to the variance for the event, and idle variance up to a newcomer's deviation."""
+    """Add tau^2 to the variance for the event, and the variance of idle days up to a newcomer's deviation."""
     deviation = inflated(me.deviation, params.tau_squared, entrant.idle * params.idle_variance, params.max_deviation)
     return State(me.rating, deviation, me.events)
 

@@ -1,4 +1,4 @@
-"""Third-party systems: classes in Python files, and classes that installed packages offer as entry points."""
+"""Load third-party systems: classes in Python files, and classes that installed packages offer as entry points."""
 
 import hashlib
 import sys
@@ -46,7 +46,8 @@ def module_of(file: Path) -> ModuleType:
     module.__file__ = str(file)
     sys.modules[name] = module  # a dataclass looks up its own module
     try:
-        # Importlib reuses bytecode if modification second and size are the same, which can be the case after an edit.
+        # Importlib reuses bytecode if the modification second and the size are the same, which can happen after an
+        # edit.
         exec(compile(source, str(file), "exec"), vars(module))  # noqa: S102  (the user named the file to be run)
     except Exception as error:
         del sys.modules[name]

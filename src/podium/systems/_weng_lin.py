@@ -1,8 +1,8 @@
-"""The common part of Weng and Lin's five systems. They differ in the evidence that a result gives about teams.
+"""The common part of Weng and Lin's five systems, which differ in the evidence that a result gives about teams.
 
 Source: R. C. Weng and C.-J. Lin, "A Bayesian Approximation Method for Online Ranking", JMLR 12 (2011). As in the
 openskill package, every event first adds tau^2 to a player's variance, and models with partial pairing take the mean
-over a window of neighbours.
+over neighbours within a window.
 """
 
 import math
@@ -45,7 +45,7 @@ from podium.probability.ranks import Performances
 from podium.probability.uncertain import MATCHED_SPREAD, uncertain_performances
 from podium.systems._normal_skill import Cube, NormalSkill, State, add_uncertainty, performance_deviation, side_as_one
 
-CUBED = SPARE  # column of a team's line in addition to `teams.Team`: the cube of its deviation
+CUBED = SPARE  # a column that follows those of `teams.Team`: the cube of the team's deviation
 
 
 class Pair(NamedTuple):
@@ -65,7 +65,7 @@ class PairVerdict(NamedTuple):
 
 PAIR, VERDICT = Pair(0.0, 1.0, 0.0), PairVerdict(0.0, 0.0)
 VERDICT_AT = len(Pair._fields)
-WIDE = 128  # from this many teams on, each team is judged against blocks of other teams
+WIDE = 128  # with this many teams or more, each team is judged against blocks of other teams
 TEAM, CUBE, CUBE_AT = Team(0.0, 1.0, 0.0, 0.0, 0.0), Cube(0.0), len(Team._fields)
 VERDICTS, BLOCK = CUBE_AT + 1, CUBE_AT + 1 + len(PairVerdict._fields)  # rows of a block: teams, cubes, verdicts
 WORKSPACE = LANES, BLOCK  # columns, extra rows
@@ -103,7 +103,7 @@ def judge_teams(params: Any, lines: Any, teams: int, lanes: Any) -> None:
 
 @kernel
 def gamma_of(params: Any, deviation: float, teams: float) -> float:
-    """Return the factor gamma in a heat of so many teams, or c gamma if gamma is sigma / c."""
+    """Return the factor gamma in a heat with this number of teams, or c * gamma if gamma is sigma / c."""
     if params.cubes:
         return deviation
     return 1.0 / teams if params.per_team else 1.0
@@ -117,7 +117,10 @@ def gamma_power(params: Any, inverse: float) -> float:
 
 @kernel
 def judge_wide(params: Any, lines: Any, teams: int, lanes: Any) -> None:
-    """Judge all pairs, each team against the teams behind it. The order of sums is the same as in `judge_in_lanes`."""
+    """Judge all pairs: each team against the teams behind it.
+
+    Terms are added in the same order as in `judge_in_lanes`.
+    """
     blocks = (teams + LANES - 1) // LANES
     for k in range(blocks * LANES):
         row = min(k, teams - 1)
@@ -225,7 +228,7 @@ class Difference(NamedTuple):
 
     deviation_a: float
     deviation_b: float
-    lead: float  # of the winner or, for a tie, of the first in the file, in points
+    lead: float  # of the winner or, for a tie, of the player first in the file, in points
     c: float
     order: float  # 1 won, 0 tied
     ahead: float  # 1 if the lead belongs to a, 0 if it belongs to b
@@ -335,9 +338,9 @@ def judge_teams_of_heat(
 
 @kernel
 def difference_of(x: Any, y: Any, c: float, place: float, other_place: float) -> Difference:
-    """Return the lead of the winner or, in a tie, of the first in the file.
+    """Return the lead of the winner or, for a tie, of the player first in the file.
 
-    Teams are ordered by rank, then file order.
+    Teams are ordered by rank and then by file order.
     """
     ahead = place <= other_place
     lead = x.rating - y.rating if ahead else y.rating - x.rating
@@ -347,7 +350,7 @@ def difference_of(x: Any, y: Any, c: float, place: float, other_place: float) ->
 
 @face_off.register
 def lead_of_winner(params: Params, a: State, b: State, place: float, other_place: float) -> Difference:
-    """Return the difference between the only two teams."""
+    """Return the difference between the two players of a duel."""
     x, y = enter(params, a, PRESENT), enter(params, b, PRESENT)
     c = params.spread * performance_deviation(params, x, y)
     return difference_of(x, y, c, place, other_place)
@@ -355,7 +358,7 @@ def lead_of_winner(params: Params, a: State, b: State, place: float, other_place
 
 @judge_result.register
 def judge_only_pair(params: Params, difference: Difference) -> Verdict:
-    """Judge the only pair. The other player gets -v."""
+    """Judge the pair of a duel. The other player gets -v."""
     verdict = verdict_of(params, difference.lead, difference.c, difference.order)
     return Verdict(verdict.v, verdict.w, -verdict.v, verdict.w)
 

@@ -5,9 +5,9 @@ one event.
 
 The filter's parameters, theta, describe the sport, and every pool learns its own. After each event, one damped Newton
 step improves the predictions of similar events. To make this possible, every state carries its derivatives with respect
-to theta and its reading x. To first order, the reading is the difference that it would make if today's theta had
-applied from the start. Ratings do not move when theta moves. Predictions, and thus the learning of theta, use m + x and
-V + x.
+to theta and its reading x. To first order, the reading is the amount by which the state would differ if today's theta
+had applied from the start. Ratings do not move when theta moves. Predictions, and thus the learning of theta, use m + x
+and V + x.
 
 Sources: M. E. Glickman, "Parameter estimation in large dynamic paired comparison experiments" (1999), for the form of
 the update. A. Ebtekar and P. Liu, "Elo-MMR" (2021), for the daily noise. The learning is Podium's own.
@@ -92,7 +92,7 @@ from podium.systems._adaptive_update import find_modes, update_units, write_pool
 
 MIN_VARIANCE = 1e-6  # lower limit for the variance of a skill in forecasts
 MAX_KINDS = 4  # kinds of equipment that entrants can share
-WITH_MARGINS = (  # the effect of a margin in pools with the setting `margin`
+WITH_MARGINS = (  # the effect of a margin in pools that have the setting `margin`
     "In a duel, yes: the further you win by than expected, the more you gain. If you win by less than expected, you can"
     " lose points. The pool's results decide how much margins count."
 )
@@ -184,7 +184,7 @@ class Adaptive(System):
         size: Any = False,
         **__: Any,
     ) -> Self:
-        """Create an instance of the class whose states have columns for everything that these settings ask for."""
+        """Create an instance of the subclass whose states have the columns that these settings need."""
         named = names_of(modes) if isinstance(modes, str) else ()
         equipment = names_of(shared)[:MAX_KINDS] if isinstance(shared, str) else ()
         extras = ("reversion",) * bool(reversion) + ("margin",) * bool(margin) + ("size",) * bool(size)
@@ -201,7 +201,7 @@ class Adaptive(System):
             raise ParameterError(f"adaptive: shared names {len(self.kinds)} kinds. Name at most {MAX_KINDS}.")
 
     def __reduce__(self) -> Any:
-        """Rebuild copies and pickles with the constructor, which selects the class for their modes and equipment."""
+        """Rebuild copies and pickles with the constructor, which selects the subclass for their modes and equipment."""
         return functools.partial(
             Adaptive, **{setting.name: getattr(self, setting.name) for setting in fields(self)}
         ), ()
@@ -243,12 +243,12 @@ class Adaptive(System):
 
     @property
     def usual_margin(self) -> float | None:
-        """The root mean square of the pool's margins, if the pool knows their scale."""
+        """The root mean square of the pool's margins, or None if the pool does not know their scale yet."""
         params, (pool, _) = self.params(), self.standing
         return math.sqrt(pool[extras_at(full_of(params)) + MARGIN_SQUARE]) if params.margin_scale > 0.0 else None
 
     def expected_margin(self, comparison: Any) -> float | None:
-        """Return d / lambda, from the expected score sigma(g d)."""
+        """Return the expected margin d / lambda. The expected score, sigma(g d), gives d."""
         if comparison.margin_weight == 0.0:
             return None
         expected: float = comparison.expected
@@ -273,9 +273,9 @@ class Adaptive(System):
         return float(moved * item_left / (me.variance * (1.0 - item.variance * information)))
 
     def performances(self, entering_states: Sequence[Any]) -> Performances:
-        """Return logistic performances around uncertain skills, for today's theta.
+        """Return logistic performances around uncertain skills, using today's theta.
 
-        Two players have the odds given by `expect`.
+        Two players have the same odds as in `expect`.
         """
         params = self.params()
         if len(entering_states) == 2:
@@ -299,7 +299,7 @@ class Adaptive(System):
         return moved
 
     def widen(self, states: npt.NDArray[np.float64], before: npt.NDArray[np.float64], keep: float) -> None:
-        """Let V grow by ((1 - keep) m)^2, and its derivatives accordingly unless V is now a newcomer's."""
+        """Increase V by ((1 - keep) m)^2, and its derivatives accordingly unless V is now a newcomer's."""
         System.widen(self, states, before, keep)
         columns = full_of(self.params()) + 1
         grows = states[:, DEVIATION] < NEWCOMER_DEVIATION
@@ -309,13 +309,13 @@ class Adaptive(System):
         )
 
     def filled_states(self, known: Mapping[str, npt.NDArray[np.float64]]) -> npt.NDArray[np.float64]:
-        """Return complete states from known columns. A player with a known rating is not a newcomer."""
+        """Complete states of which only some columns are known. A player with a known rating is not a newcomer."""
         states = System.filled_states(self, known)
         states[(states[:, LAST] == 0.0) & (states[:, RATING] != self.initial), FIRST] = 1.0
         return states
 
     def shown(self, states: npt.NDArray[np.float64]) -> dict[str, npt.NDArray[Any]]:
-        """Return the columns for display, without days and derivatives."""
+        """Return the columns to display, without days and derivatives."""
         columns = System.shown(self, states)
         return {name: columns[name] for name in ("rating", "deviation", "events")}
 

@@ -2,8 +2,8 @@
 
 Source: M. Mirzayanov, "Open Codeforces Rating System" (2015). Integer division truncates towards zero, as in the
 author's program. When that program calculates the rating that a place deserves, it counts each contestant as one of
-their own opponents. The site does not: all changes that it published for six rounds in 2020 match the rule without
-this. `counts_self` selects the rule of the published program.
+their own opponents. The site does not: all changes that it published for six rounds in 2020 match the rule without this
+extra opponent. `counts_self` selects the published program's rule.
 """
 
 import math
@@ -37,7 +37,7 @@ class Entering(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Codeforces(System):
-    """Half of the distance to the rating that the place deserves, minus a correction for inflation."""
+    """Half of the distance to the rating that the place deserves, corrected for inflation."""
 
     name: ClassVar[str] = "codeforces"
     title: ClassVar[str] = "Codeforces"
@@ -71,7 +71,7 @@ class Codeforces(System):
 
 @enter.register
 def with_strength(params: Params, me: State, entrant: Entrant) -> Entering:
-    """Compute the only exponential that a player needs."""
+    """Compute a player's exponential, the only one needed in a contest."""
     return Entering(me.rating, me.events, strength_of(params, me.rating))
 
 
@@ -82,7 +82,7 @@ rate_event.register(Params, rate_heats)
 def judge_contest(
     params: Params, prototypes: Any, columns: Columns, heat: int, start: int, stop: int, first: int, scratch: Scratch
 ) -> None:
-    """Add each contestant's points to its sum."""
+    """Add the points of each contestant in a contest to the sums."""
     _, entering, _ = prototypes
     entering_states, lines = scratch.entering_states, scratch.lines
     n, weight = stop - start, weight_at(columns, heat)
@@ -115,7 +115,7 @@ def truncate(x: float) -> float:
 
 @kernel
 def write_worst_ranks(columns: Any, start: int, stop: int, lines: Any) -> None:
-    """Write the worst rank within each tie: the number of contestants who are at least as good."""
+    """Write each contestant's worst rank within a tie: the number of contestants who placed at least as well."""
     n = stop - start
     for k in range(n):
         lines[k, DELTA] = 0.0
@@ -168,7 +168,7 @@ def rating_of_rank(
 def top_correction(
     columns: Any, entering: Any, entering_states: Any, start: int, stop: int, first: int, lines: Any, shift: float
 ) -> float:
-    """Return the correction for inflation. With it, the top contestants gain no points in total.
+    """Return the correction for inflation, with which the top contestants gain no points in total.
 
     It is at most ten points per contestant. The top contestants are found by counting, without sorting.
     """

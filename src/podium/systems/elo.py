@@ -124,7 +124,7 @@ def add_points(params: Any, me: Any, totals: Points, entrant: Entrant) -> State:
 
 @kernel
 def k_by_experience(params: Any, played: float, peak: float) -> float:
-    """Return the k of a player who has played so many events, or games, and whose highest rating is `peak`."""
+    """Return the k of a player, given the number of events (or games) played and the highest rating so far."""
     if peak >= params.top:
         return params.k_top  # type: ignore[no-any-return]
     return params.k_new if played < params.new else params.k  # type: ignore[no-any-return]
@@ -163,7 +163,7 @@ class EnteringWithOptions(NamedTuple):
 
 
 class PairPoints(NamedTuple):
-    """A comparison: the points without options, and those that the home side and the margin add."""
+    """A comparison: the points without options, and the points added for the home side and the margin."""
 
     result: float
     expected: float
@@ -245,7 +245,7 @@ def points_with_options(
     theirs: Entry,
     heat: Heat,
 ) -> tuple[PairPoints, PairPoints]:
-    """Compare as plain Elo does, but each side with its own k, the home side and the margin."""
+    """Compare as plain Elo does, but with each side's own k, the home side and the margin."""
     lead = a.rating - b.rating
     at_home = lead + params.home * (mine.home - theirs.home)
     plain, expected = logistic(params.slope * lead), logistic(params.slope * at_home)
@@ -259,7 +259,7 @@ def points_with_options(
 
 @kernel
 def pair_points(result: float, expected: float, plain: float, stake: float, factor: float) -> PairPoints:
-    """Return one side of a comparison. `plain` is the expected score without the home side."""
+    """Return one side's points. `plain` is the expected score without the home side."""
     surprise = result - expected
     return PairPoints(
         result,
@@ -273,11 +273,11 @@ def pair_points(result: float, expected: float, plain: float, stake: float, fact
 
 @kernel
 def margin_factor(params: Any, difference: float, result: float, lead: float) -> float:
-    """Return G for a difference of scores. An unknown one counts as 1, or as 0 in a draw.
+    """Return the factor G for a difference of scores. An unknown difference counts as 1, or as 0 in a draw.
 
     Args:
         result: 1 if the first side won, 0.5 for a draw.
-        lead: Its rating minus the other's, with the home side.
+        lead: The first side's rating minus the other side's, including the home advantage.
     """
     drawn = result == 0.5
     goals = difference if difference >= 0.0 else 0.0 if drawn else 1.0
@@ -293,7 +293,7 @@ def margin_factor(params: Any, difference: float, result: float, lead: float) ->
 
 @evidence.register
 def parts_of_points(params: ParamsWithOptions, comparison: PairPoints) -> Parts:
-    """Return the points by their cause."""
+    """Return a comparison's points by cause: the opponent, the home side and the margin."""
     return Parts(comparison.points, comparison.home, comparison.margin)
 
 
@@ -301,7 +301,7 @@ def parts_of_points(params: ParamsWithOptions, comparison: PairPoints) -> Parts:
 def points_of_pair(
     params: ParamsWithOptions, me: EnteringWithOptions, totals: Parts, after: PeakState, comparison: PairPoints
 ) -> Credit:
-    """Return the points that the opponent gave, without the home side and the margin."""
+    """Return the points from the opponent, without the points for the home side and the margin."""
     return Credit(comparison.weight, comparison.points)
 
 
@@ -309,7 +309,7 @@ def points_of_pair(
 def other_causes(
     params: ParamsWithOptions, before: PeakState, me: EnteringWithOptions, totals: Parts, after: PeakState
 ) -> Causes:
-    """Return the points of a new season, of the home side and of the margin."""
+    """Return the points from a new season, the home side and the margin."""
     return Causes(me.rating - before.rating, totals.home, totals.margin)
 
 
@@ -317,7 +317,7 @@ def other_causes(
 def add_points_and_peak(
     params: ParamsWithOptions, me: EnteringWithOptions, totals: Parts, entrant: Entrant
 ) -> PeakState:
-    """Add the points from all opponents, and keep the highest rating."""
+    """Add the points from all opponents, and update the highest rating."""
     rating = me.rating + totals.points + totals.home + totals.margin
     return PeakState(rating, max(me.peak, rating), me.events + entrant.events)
 
@@ -330,7 +330,7 @@ def expected_score(params: ParamsWithOptions, a: EnteringWithOptions, b: Enterin
 
 @expect_side.register
 def expected_at_home(params: ParamsWithOptions, entering: EnteringWithOptions, sides: Any, a: int, b: int) -> Any:
-    """Return the mean of the expected scores over all pairs of opponents, with the home side."""
+    """Return the mean expected score over all pairs of opponents, including the home advantage."""
     expected = 0.0
     at_home = params.home * (sides.home[a] - sides.home[b])
     for i in range(sides.start[a], sides.start[a + 1]):

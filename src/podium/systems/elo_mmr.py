@@ -1,4 +1,4 @@
-"""Elo-MMR: each contest gives a performance, based on the whole ranking. A rating is a robust average of these.
+"""Elo-MMR: each contest gives a performance, based on the whole ranking. A rating is a robust average of performances.
 
 Source: A. Ebtekar and P. Liu, "Elo-MMR: A Rating System for Massive Multiplayer Competitions" (WWW 2021). This is the
 logistic variant. A player's past consists of a normal factor and one logistic factor for each of the latest
@@ -26,7 +26,7 @@ from podium.probability.uncertain import uncertain_performances
 from podium.systems._elo_mmr_pulls import WORKSPACE, Factor, balance, clear_factors, write_factor
 
 SLOTS = 16  # logistic factors in a state
-UNFINISHED_TIE = 1.0  # weight of a tie between two who did not finish: half a win and half a loss
+UNFINISHED_TIE = 1.0  # weight of a tie between two players who did not finish: half a win and half a loss
 LOGISTIC = math.pi / math.sqrt(3.0)  # a logistic variable with deviation 1 has the scale 1 / LOGISTIC
 RATING, DEVIATION, EVENTS, NORMAL, NORMAL_WEIGHT, FACTORS, FIRST = range(7)
 MEAN, SLOPE, PULL = range(3)  # columns of a factor: pull * tanh(slope * (x - mean))
@@ -146,7 +146,7 @@ class EloMmr(System):
         )
 
     def widen(self, states: npt.NDArray[np.float64], before: npt.NDArray[np.float64], keep: float) -> None:
-        """Let skills drift until they are as uncertain as in other systems."""
+        """Let skills drift until they are as uncertain as `widen` makes them in other systems."""
         wider, params = states.copy(), self.params()
         System.widen(self, wider, before, keep)
         added = wider[:, DEVIATION] ** 2 - states[:, DEVIATION] ** 2
@@ -158,12 +158,15 @@ class EloMmr(System):
         return State._make((*known, *(0.0,) * (WIDTH * SLOTS)))
 
     def shown(self, states: npt.NDArray[np.float64]) -> dict[str, npt.NDArray[Any]]:
-        """Return the columns for display, without the factors whose average is the rating."""
+        """Return the columns to display, without the factors whose average is the rating."""
         columns = System.shown(self, states)
         return {name: columns[name] for name in ("rating", "deviation", "events")}
 
     def filled_states(self, known: Mapping[str, npt.NDArray[np.float64]]) -> npt.NDArray[np.float64]:
-        """Return complete states. If the factors are unknown, the normal factor gets the deviation."""
+        """Complete states of which only some columns are known.
+
+        If the factors are unknown, the normal factor gets the deviation.
+        """
         states = System.filled_states(self, known)
         unknown = np.isnan(known["normal"]) if "normal" in known else np.ones(len(states), np.bool_)
         states[unknown, NORMAL_WEIGHT] = states[unknown, DEVIATION] ** -2
@@ -180,7 +183,7 @@ def performance_variance(params: Any, weight: float) -> float:
 
 @kernel
 def drift_variance(params: Any, weight: float, idle: float) -> float:
-    """Return the variance that an event and the idle days before it add."""
+    """Return the variance added by an event and by the idle days before it."""
     variance: float = params.weight_limit * weight * params.limit_squared + params.day_variance * idle
     return variance
 
@@ -234,7 +237,7 @@ def factors_of(table: Any, row: int) -> int:
 
 @kernel
 def let_drift(params: Any, table: Any, row: int, variance: float) -> None:
-    """Let skill drift: every factor loses weight, and part of the lost weight moves to the normal factor."""
+    """Let a skill drift: every factor loses weight, and part of the lost weight moves to the normal factor."""
     old = table[row, DEVIATION] * table[row, DEVIATION]
     decay = old / (old + variance)
     transfer = power(decay, params.transfer_speed)
@@ -258,7 +261,7 @@ def weight_of(table: Any, row: int, factor: int) -> float:
 
 @kernel
 def judge_contest(params: Any, entering: Any, columns: Any, start: int, stop: int, first: int, scratch: Any) -> None:
-    """Write the performance of each entry into its line, and whether it has a performance."""
+    """Write into each entry's line whether it has a performance, and the performance."""
     lines = scratch.lines
     informative = stop - start > 1 and not inputs.nobody_finished(columns, start, stop)
     for i in range(start, stop):
@@ -274,7 +277,7 @@ def judge_contest(params: Any, entering: Any, columns: Any, start: int, stop: in
 def gather_factors(
     params: Any, entering: Any, columns: Any, i: int, start: int, stop: int, first: int, scratch: Any
 ) -> tuple[int, float, float]:
-    """Write the factors of entry `i` and of all entries that it is compared with.
+    """Write the factors of entry `i` and of all entries with which it is compared.
 
     Returns:
         The number of factors, the steepest slope, and the push of wins and losses.

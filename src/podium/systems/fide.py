@@ -1,4 +1,4 @@
-"""FIDE's rating of classical chess: tabulated expected scores, K by experience, and one rounding per period.
+"""FIDE's rating for classical chess: tabulated expected scores, K by experience, and one rounding per period.
 
 Source: FIDE Rating Regulations effective from 1 March 2024, with 8.3.1 as amended on 1 October 2025. Numbers in
 brackets refer to their articles.
@@ -20,13 +20,13 @@ from podium.probability.normal import distribution
 from podium.probability.ranks import NormalPerformances, Performances
 from podium.systems.elo import k_by_experience
 
-# Above each gap, the stronger player's expected score is one hundredth higher, from 0.50 on [8.1.2].
+# At each gap, the stronger player's expected score rises by one hundredth, starting from 0.50 [8.1.2].
 GAPS = np.array((
     3, 10, 17, 25, 32, 39, 46, 53, 61, 68, 76, 83, 91, 98, 106, 113, 121, 129, 137, 145, 153, 162, 170, 179, 188, 197,
     206, 215, 225, 235, 245, 256, 267, 278, 290, 302, 315, 328, 344, 357, 374, 391, 411, 432, 456, 484, 517, 559, 619,
     735,
 ), np.float64)  # fmt: skip
-# Points above the opponents' mean rating for a score of 0.50, 0.51 to 1.00 [8.1.1].
+# Points above the opponents' mean rating for scores of 0.50, 0.51, ... 1.00 [8.1.1].
 LEADS = np.array((
     0, 7, 14, 21, 29, 36, 43, 50, 57, 65, 72, 80, 87, 95, 102, 110, 117, 125, 133, 141, 149, 158, 166, 175, 184, 193,
     202, 211, 220, 230, 240, 251, 262, 273, 284, 296, 309, 322, 336, 351, 366, 383, 401, 422, 444, 470, 501, 538, 589,
@@ -37,9 +37,9 @@ UNCAPPED_FROM = 739525.0  # 1 October 2025: until then, the largest gap applied 
 CAPPED = 1.0  # mode of games before that day
 MOST_K = 700.0  # largest product of K and the number of games in a period [8.3.3]
 FEWEST_GAMES, POOLED_DAYS = 5.0, 791.0  # games for a first rating, and the 26 months in which they count [7.1.4]
-DRAWN_OPPONENTS, DRAWN_RATING = 2.0, 1800.0  # draws that are added to a first rating [8.2.2]
+DRAWN_OPPONENTS, DRAWN_RATING = 2.0, 1800.0  # draws added to the games of a first rating [8.2.2]
 LOWEST, HIGHEST_FIRST = 1400.0, 2200.0
-DEVIATION = 200.0  # of a performance, by the normal law behind the table
+DEVIATION = 200.0  # standard deviation of a performance under the normal distribution behind the table
 ROUNDING = 1e-9
 
 
@@ -54,7 +54,7 @@ class Params(NamedTuple):
 
 
 class State(NamedTuple):
-    rating: float  # of an unrated player, the rating assumed in predictions
+    rating: float  # rating that predictions assume for an unrated player
     peak: float
     events: float
     games: float
@@ -142,7 +142,10 @@ class Fide(System):
         return State(self.initial, self.initial, 0.0, 0.0, float(not self.first_ratings), 0.0, 0.0, 0.0, 0.0)
 
     def filled_states(self, known: Mapping[str, npt.NDArray[np.float64]]) -> npt.NDArray[np.float64]:
-        """Return complete states. A player with a known rating is rated, and has played a game in every event."""
+        """Complete states of which only some columns are known.
+
+        A player with a known rating counts as rated, with one game per event.
+        """
         rated = np.ones(known["rating"].size)
         return System.filled_states(self, {"rated": rated, "games": known.get("events", 0.0 * rated), **known})
 
@@ -231,13 +234,13 @@ def sums_of_period(params: Params, comparison: Game) -> Evidence:
 
 @kernel
 def limited_k(me: Entering, games: float) -> float:
-    """Return K for a period with so many games."""
+    """Return K for a period with this number of games [8.3.3]."""
     return math.floor(MOST_K / games) if me.k * games > MOST_K else me.k
 
 
 @update_state.register
 def end_period(params: Params, me: Entering, totals: Evidence, entrant: Entrant) -> State:
-    """Apply 8.3.4 to a rated player, and 8.2 to an unrated one."""
+    """Apply article 8.3.4 to a rated player, and article 8.2 to an unrated player."""
     rating, rated, events, games = me.rating, me.rated, me.events + entrant.events, me.games + totals.games
     if rated:
         rating += rounded(limited_k(me, totals.games) * totals.surprise)
@@ -273,7 +276,7 @@ def points_of(params: Params, me: Entering, totals: Evidence, after: State, comp
 
 @causes.register
 def other_causes(params: Params, before: State, me: Entering, totals: Evidence, after: State) -> Causes:
-    """Return a first rating, a dropped rating or the rounding."""
+    """Return the points from a first rating, a dropped rating or the rounding."""
     rest = after.rating - before.rating - limited_k(me, totals.games) * totals.surprise
     if abs(rest) < ROUNDING:
         return Causes(0.0, 0.0, 0.0)
@@ -284,7 +287,7 @@ def other_causes(params: Params, before: State, me: Entering, totals: Evidence, 
 
 @expect.register
 def by_normal_law(params: Params, a: Entering, b: Entering) -> float:
-    """Return the expected score by the normal law, of which the table has whole hundredths."""
+    """Return the expected score under the normal distribution, which the table rounds to hundredths."""
     return distribution((a.rating - b.rating) / (DEVIATION * math.sqrt(2.0)))
 
 

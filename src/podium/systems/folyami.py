@@ -28,7 +28,7 @@ SMOOTH, LINEAR, FIXED = 1.0, 2.0, 3.0
 CURVES = {"smooth": SMOOTH, "linear": LINEAR, "fixed": FIXED}
 NEWCOMER, ESTABLISHED, UNFINISHED = 0, 1, 2  # kinds of players in a large race; UNFINISHED is added
 TOLERANCE, RELATIVE_TOLERANCE = 1e-15, 1e-14  # of a root
-KNOWN_BASES = {(12, 1.5): 1.0609684097400773}  # for the defaults, so that ratings stay the same to the last bit
+KNOWN_BASES = {(12, 1.5): 1.0609684097400773}  # for the defaults, so that ratings stay exactly the same
 
 
 class Params(NamedTuple):
@@ -131,7 +131,7 @@ class Folyami(System):
 
 @enter.register
 def provisional_factor(params: Params, me: State, entrant: Entrant) -> Entering:
-    """Compute the provisional factor of a newcomer from the number of earlier events."""
+    """Compute a player's provisional factor from the number of earlier events."""
     mine = bradley_terry(params.slope * (me.rating - params.centre))
     left = params.window - me.events
     if params.curve == 0.0 or left <= 0.0:
@@ -148,7 +148,7 @@ def provisional_factor(params: Params, me: State, entrant: Entrant) -> Entering:
 def points_from_pair(
     params: Params, a: Entering, b: Entering, mine: Entry, theirs: Entry, heat: Heat
 ) -> tuple[Comparison, Comparison]:
-    """Compare two players. Both share the expected score and the remoteness, but have their own provisional factors."""
+    """Compare two players, who share the expected score and the remoteness, but not the provisional factor."""
     w = win_share(a.strength, b.strength, params.slope * (a.rating - b.rating))
     expected = incomplete_beta(w, params.shape)
     result = score(mine.place, theirs.place)
@@ -159,7 +159,7 @@ def points_from_pair(
 
 @kernel
 def factor_against(params: Params, me: Entering, opponent: Entering) -> float:
-    """Return the provisional factor of one side of a pair."""
+    """Return the provisional factor for one side of a pair."""
     if me.newcomer:
         return me.factor if params.both or not opponent.newcomer else 1.0
     return 1.0 / opponent.factor
@@ -171,9 +171,9 @@ def points_from_race(
 ) -> bool:
     """Sum all pairs of a large race at once.
 
-    Opponents differ only in their weight. A newcomer uses its own factor, so all of its opponents have weight 1. For an
-    established player, each opponent's weight is one divided by that opponent's factor. Players who did not finish are
-    compared only with finishers.
+    Opponents differ only in their weight. A newcomer uses their own factor, so all of their opponents have weight 1.
+    For an established player, each opponent's weight is one divided by that opponent's factor. Players who did not
+    finish are compared only with finishers.
     """
     _, entering, _ = prototypes
     work, size = scratch.large, stop - start
@@ -219,10 +219,10 @@ def solve_base(window: int, factor: float) -> float:
 
 
 def find_root(function: Callable[[float], float], low: float, high: float) -> float:
-    """Return a root of a continuous function between two points at which its signs differ, by Brent's method.
+    """Return a root of a continuous function, using Brent's method. Its signs must differ at the two given points.
 
     Source: R. Brent, "Algorithms for Minimization without Derivatives" (1973), chapter 4, following the steps of
-    SciPy's `brentq`, so that both give the same bits.
+    SciPy's `brentq`, so that both give exactly the same root.
     """
     before, here, other = low, high, low
     at_before, at_here = function(low), function(high)

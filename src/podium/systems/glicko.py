@@ -93,7 +93,7 @@ def attenuation(deviation: float) -> float:
 
 @enter.register
 def inflate_deviation(params: Params, me: State, entrant: Entrant) -> Entering:
-    """Apply step 1: idle days increase the deviation, up to the deviation of a newcomer."""
+    """Apply step 1: idle days increase the deviation, up to a newcomer's."""
     deviation = me.deviation
     if entrant.idle > 0.0:
         wide = math.sqrt(deviation * deviation + entrant.idle * params.idle_variance)

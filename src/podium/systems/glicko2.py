@@ -22,7 +22,7 @@ from podium.probability.uncertain import uncertain_performances
 SCALE = 173.7178  # points per unit of the Glicko-2 scale (step 2)
 TOLERANCE = 1e-8  # last Newton step of ln(volatility^2); the next would be about its square
 MAX_STEPS = 200
-LEAST_INFORMATION = 1e-100  # below this, opponents were too far away for results to be informative
+LEAST_INFORMATION = 1e-100  # below this, opponents were too far away for a result to reveal anything
 MAX_VOLATILITY = 0.2  # larger than in any published example; without a cap, step 5 can diverge
 MAX_MOVE_DEVIATIONS, MAX_MOVE_POINTS = 9.0, 700.0  # a rating update moves a rating by at most the larger of the two
 ROUNDING = 1e-9  # points subtracted from that limit, so that rounding cannot exceed it
@@ -34,7 +34,7 @@ class Params(NamedTuple):
     idle_growth: float  # periods of growth per unit of idle time
     max_phi: float
     max_variance: float  # cap of the volatility squared
-    own_growth: float  # periods of growth within an update: 1, or 0 if every game is rated at once
+    own_growth: float  # periods of growth within an update: 1, or 0 if every game is an update
     min_phi: float
     floor: float
 
@@ -174,7 +174,7 @@ def glicko2_params(
     min_deviation: float = 0.0,
     floor: float | None = None,
 ) -> Params:
-    """Return the rules' parameters from a system's parameters in points."""
+    """Convert a system's parameters, in points, to the rules' parameters."""
     return Params(
         initial,
         tau * tau,
@@ -195,7 +195,7 @@ def attenuation(phi: float) -> float:
 
 @enter.register
 def to_scale(params: Params, me: State, entrant: Entrant) -> Entering:
-    """Apply step 2, after applying the growth of step 6 for every missed period."""
+    """Apply step 2, after growing the deviation by step 6 for every missed period."""
     phi = me.deviation / SCALE
     if params.idle_growth and entrant.idle > 0.0:
         inflated = math.sqrt(phi * phi + params.idle_growth * entrant.idle * me.volatility * me.volatility)
@@ -252,7 +252,7 @@ def after_period(params: Params, me: Entering, totals: Evidence, entrant: Entran
 
 @kernel
 def share_kept(me: Entering, phi_squared: float, surprise: float) -> float:
-    """Return the share of step 8's move that is allowed by the limit on moves."""
+    """Return the share of step 8's move that the limit on moves allows."""
     move = SCALE * phi_squared * abs(surprise)
     most = max(MAX_MOVE_DEVIATIONS * SCALE * me.phi, MAX_MOVE_POINTS) - ROUNDING
     return most / move if move > most else 1.0
@@ -317,7 +317,7 @@ def squared_deviation(params: Params, me: Entering, totals: Evidence, after: Sta
 
 @causes.register
 def other_causes(params: Params, before: State, me: Entering, totals: Evidence, after: State) -> Causes:
-    """Return the points that the lowest rating gave."""
+    """Return the points added because no rating may be below the lowest one."""
     if after.rating > params.floor or totals.information < LEAST_INFORMATION:
         return Causes(0.0)
     phi_squared = squared_deviation(params, me, totals, after)

@@ -1,4 +1,4 @@
-"""iRating, as leagues estimate it: each pair of a field exchanges points, and players who did not start pay.
+"""iRating, as leagues estimate it: each pair in a field exchanges points, and players who did not start lose points.
 
 Source: the spreadsheet "iRacing SOF iRating Calculator v1_1" (2019), as ported in irating-rs 0.1.0.
 """
@@ -65,7 +65,7 @@ class Causes(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Irating(System):
-    """iRating of one class of a race. iRacing's own code is not public, so these are estimates."""
+    """iRating for one class in a race. iRacing's own code is not public, so the ratings are estimates."""
 
     name: ClassVar[str] = "irating"
     title: ClassVar[str] = "iRating (estimate)"
@@ -102,7 +102,7 @@ class Irating(System):
 
 @enter.register
 def with_skill(params: Params, me: State, entrant: Entrant) -> Entering:
-    """Compute the log-odds: x / B + log(1 - e(x)), so that chance(a, b) is the logistic of the difference."""
+    """Compute the log-odds x / B + log(1 - e(x)). The logistic function of their difference is chance(a, b)."""
     rating = max(me.rating, params.least_rating)
     return Entering(rating, me.events, SLOPE * rating + log(-expm1(-SLOPE * rating)))
 
@@ -119,8 +119,8 @@ def by_place(
 
 @kernel
 def side_of(result: float, expected: float, mine: Entry, heat: Heat) -> Comparison:
-    """Return one side's comparison, with its part of the correction F, which is divided among all opponents."""
-    starters = mine.opponents + 1.0  # of a player who started
+    """Return one side's comparison. The side's correction F is divided equally among all its opponents."""
+    starters = mine.opponents + 1.0  # for a player who started
     weight = STAKE / starters * (mine.finished > 0.0) * (starters > 1.0)
     share = (0.5 + 0.25 * (heat.entries - starters)) / (heat.entries - 1.0)
     return Comparison(result, expected, weight, CORRECTION * (result - 0.5 - share))
@@ -128,7 +128,7 @@ def side_of(result: float, expected: float, mine: Entry, heat: Heat) -> Comparis
 
 @kernel
 def points_of(comparison: Comparison) -> float:
-    """Return the points that a comparison gives."""
+    """Return the points gained from a comparison."""
     return comparison.weight * (comparison.result - comparison.expected - comparison.correction)
 
 
@@ -169,7 +169,7 @@ def judge_race(
 
 @kernel
 def total_points(columns: Any, start: int, stop: int, first: int, scratch: Any) -> float:
-    """Return the points that a heat's entrants have so far, in all heats of the update."""
+    """Return the total points of a heat's entrants so far, from all heats of the update."""
     total = 0.0
     for i in range(start, stop):
         total += scratch.sums[slot_at(columns, i, first), 0]
@@ -196,7 +196,7 @@ def add_points(params: Params, me: Entering, totals: Evidence, entrant: Entrant)
 
 @causes.register
 def other_causes(params: Params, before: State, me: Entering, totals: Evidence, after: State) -> Causes:
-    """Return the points that no comparison gives."""
+    """Return the points that do not come from comparisons."""
     rest = after.rating - before.rating - totals.points
     if abs(rest) < ROUNDING:
         return Causes(0.0, 0.0)

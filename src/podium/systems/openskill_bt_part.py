@@ -1,4 +1,4 @@
-"""Weng and Lin's Bradley-Terry model with partial pairing: each team meets only its neighbours in the ranking."""
+"""Weng and Lin's Bradley-Terry model with partial pairing, which compares each team only with its neighbours."""
 
 from dataclasses import dataclass
 from typing import ClassVar

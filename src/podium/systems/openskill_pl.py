@@ -1,7 +1,7 @@
 """Weng and Lin's Plackett-Luce model, which judges the whole ranking at once, in linear time.
 
 In a ranking without teams, quotients, roots and powers are computed in lanes, but sums are computed one by one. The
-result is exactly the same as that of `whole_ranking`.
+result is exactly the same as from `whole_ranking`.
 """
 
 import math
@@ -67,7 +67,7 @@ def write_number(table: Any, place: int, field: int, value: float) -> None:
 def judge_players(
     params: Any, prototypes: Any, columns: Any, heat: int, start: int, stop: int, first: int, scratch: Any
 ) -> bool:
-    """Add a heat's evidence to its players. Return False, adding nothing, if lanes cannot handle the heat."""
+    """Add a heat's evidence to its players, or return False without adding anything if lanes cannot handle the heat."""
     if (columns.played_s.size and params.partial_play) or any_teams(columns, start, stop):
         return False
     _, entering, evidence = prototypes
@@ -155,7 +155,10 @@ def share_ranks(table: Any, size: int) -> None:
 
 @kernel
 def sum_quotients(table: Any, size: int) -> None:
-    """From the top down, sum the strength left at this rank divided by that left at each rank so far."""
+    """Write for each rank k the sum of L_k / L_j over the ranks j from the top to k.
+
+    L is the strength left at a rank.
+    """
     end = whole_vectors(size)
     for begin in range(0, end, LANES):
         at = first_field(begin)
@@ -227,10 +230,10 @@ def judge_ranking(
 
 @shared.judge_teams.register
 def whole_ranking(params: Params, lines: Any, teams: int, lanes: Any) -> None:
-    """Compute each team's strength, then, from the bottom up, the strength left at its rank, and then the evidence.
+    """Compute each team's strength; then, from the bottom up, the strength left at its rank; and then the evidence.
 
-    Strengths are powers of e, or their logarithms if they are too far apart for one floating-point scale. For two
-    teams, logarithms are not needed: a team that far behind is certain to lose.
+    Strengths are powers of e, or their logarithms if they are too far apart for one floating-point scale. Two teams
+    need no logarithms: a team that far behind is certain to lose.
     """
     total, best, worst = 0.0, -math.inf, math.inf
     for i in range(teams):
@@ -250,7 +253,10 @@ def whole_ranking(params: Params, lines: Any, teams: int, lanes: Any) -> None:
 
 @kernel
 def sum_chances(params: Any, lines: Any, teams: int, inverse: float, logarithms: bool) -> None:
-    """From the top down, sum the strength left at this rank divided by that left at each rank so far."""
+    """Write for each rank k the sum of L_k / L_j over the ranks j from the top to k.
+
+    L is the strength left at a rank.
+    """
     once, squared, above = 0.0, 0.0, 0.0 if logarithms else 1.0
     i = 0
     while i < teams:
@@ -289,7 +295,7 @@ def tied_with(lines: Any, i: int, teams: int) -> int:
 
 @face_off.register
 def lead_in_field(params: Params, a: State, b: State, place: float, other_place: float) -> shared.Difference:
-    """Return the lead as in the other four models, but using the c of the field."""
+    """Return the lead as in the other four models, but using the field's c."""
     x, y = enter(params, a, PRESENT), enter(params, b, PRESENT)
     variance = (x.deviation * x.deviation + params.beta_squared) + (y.deviation * y.deviation + params.beta_squared)
     return shared.difference_of(x, y, math.sqrt(variance), place, other_place)
@@ -318,7 +324,7 @@ def ranking_of_two(params: Params, difference: shared.Difference) -> shared.Verd
 
 @expect.register
 def chance(params: Params, a: State, b: State) -> float:
-    """Return the probability that `a` beats `b` in this model, in a field of two."""
+    """Return the probability that `a` beats `b` in this model if nobody else takes part."""
     return logistic_chance(params, a, b)
 
 

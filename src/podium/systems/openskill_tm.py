@@ -54,7 +54,7 @@ class OpenskillTm(shared.WengLin):
 
 @shared.judge_pair.register
 def normal_pair(params: Params, x: float, c: float, order: float) -> tuple[float, float]:
-    """Return V and W for a win, a loss or a draw."""
+    """Return v and w for a pair: the authors' V and W for a win, a loss or a draw."""
     t = params.margin / c
     if order == 0.0:
         return draw(x, t)

@@ -120,7 +120,7 @@ def add_base_points(params: Params, me: State, entrant: Entrant) -> Entering:
 
 @kernel
 def experience(peak: float, events: float) -> float:
-    """Return the lower of two factors: one for the best rating, and one for the number of races [7]."""
+    """Return the lower of two factors, one for the best rating and one for the number of races [7]."""
     if peak >= 8000.0:
         return 0.4
     if peak >= 7000.0 or events >= 500.0:
@@ -138,7 +138,7 @@ def experience(peak: float, events: float) -> float:
 def points_from_times(
     params: Params, a: Entering, b: Entering, mine: Entry, theirs: Entry, heat: Heat
 ) -> tuple[Comparison, Comparison]:
-    """Compute the exchange of a pair: one side loses what the other gains."""
+    """Compute a pair's exchange: one side gains the points that the other loses."""
     expected = win_share(a.strength, b.strength, params.slope * (a.rating - b.rating))
     longest = params.max_time_s
     if mine.finished and theirs.finished:
@@ -160,7 +160,7 @@ def lead(mine: float, theirs: float) -> float:
 
 @update_state.register
 def add_points(params: Params, me: Entering, totals: Points, entrant: Entrant) -> State:
-    """Add the exchanged points, and keep the best rating."""
+    """Add the exchanged points, and update the best rating."""
     rating = me.rating + totals.points
     return State(rating, max(me.peak, rating), me.events + entrant.events)
 

@@ -44,7 +44,7 @@ class State(NamedTuple):
     deviation: float
     rating: float
     peak: float
-    disconnects_old: float  # events 33 to 64 ago, one bit each, the newest in the lowest bit
+    disconnects_old: float  # one bit for each of the events 33 to 64 ago, the newest in the lowest bit
     disconnects_new: float  # the last 32 events
     events: float
 
@@ -90,7 +90,7 @@ class Causes(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class StkRd(System):
-    """Points for finish times, weighted by how certain both ratings are."""
+    """Points for finish times, weighted by the certainty of both ratings."""
 
     name: ClassVar[str] = "stk-rd"
     title: ClassVar[str] = "SuperTuxKart, as its servers run it"
@@ -165,7 +165,7 @@ class StkRd(System):
         states[:, self.column("rating")] = raw - DEVIATIONS_OFF * deviation + RATING_SHIFT
 
     def shown(self, states: npt.NDArray[np.float64]) -> dict[str, npt.NDArray[Any]]:
-        """Return the columns for display, with the 64 bits of disconnects as one integer."""
+        """Return the columns to display, with the 64 bits of disconnects as one integer."""
         columns = System.shown(self, states)
         old, new = columns.pop("disconnects_old"), columns.pop("disconnects_new")
         bits = (old.astype(np.uint64) << np.uint64(32)) | new.astype(np.uint64)
@@ -173,13 +173,16 @@ class StkRd(System):
         return {name: columns[name] for name in order} | {"disconnects": bits, "events": columns["events"]}
 
     def unpacked(self, columns: dict[str, npt.NDArray[np.uint64]]) -> dict[str, npt.NDArray[np.float64]]:
-        """Split the disconnects into their two halves."""
+        """Split the 64 bits of disconnects into two halves."""
         bits = columns["disconnects"]
         halves = {"disconnects_old": bits >> np.uint64(32), "disconnects_new": bits & np.uint64(HALF)}
         return {name: half.astype(np.float64) for name, half in halves.items()}
 
     def filled_states(self, known: Mapping[str, npt.NDArray[np.float64]]) -> npt.NDArray[np.float64]:
-        """Return complete states. An unknown raw rating follows from the rating and the deviation."""
+        """Complete states of which only some columns are known.
+
+        An unknown raw rating follows from the rating and the deviation.
+        """
         states = System.filled_states(self, known)
         raw, deviation, rating = (self.column(name) for name in ("raw_rating", "deviation", "rating"))
         unknown = np.isnan(known["raw_rating"]) if "raw_rating" in known else np.ones(len(states), np.bool_)
@@ -198,7 +201,7 @@ def bit_count(bits: int) -> int:
 
 @enter.register
 def remember_quit(params: Params, me: State, entrant: Entrant) -> Entering:
-    """Shift in this event's bit. A third quit within 64 events increases the deviation at once."""
+    """Record whether the player quit this event. A third quit within 64 events increases the deviation immediately."""
     deviation, day = me.deviation, 0.0
     if params.idle_growth:
         while day < entrant.idle and deviation < params.most_deviation:
@@ -252,7 +255,7 @@ def duel(params: Params, a: Entering, b: Entering, mine: Entry, theirs: Entry, h
 
 @kernel
 def sureness(raw_a: float, raw_b: float, deviation_a: float, deviation_b: float) -> float:
-    """Return 1, or less (down to 0.05) if one player is so clearly stronger that the result reveals little."""
+    """Return a pair's weight: 1, or as little as 0.05 if one player is so much stronger that results reveal little."""
     if raw_a < raw_b:
         raw_a, raw_b = raw_b, raw_a
         deviation_a, deviation_b = deviation_b, deviation_a

@@ -1,4 +1,4 @@
-"""Trials Fusion's multiplayer ranking: Glicko-2 over heats, with the whole match as one rating period.
+"""Trials Fusion's multiplayer ranking: Glicko-2 over heats, with each match as one rating period.
 
 Source: F. Sundvik, "Multiplayer Ranking Explained" (RedLynx). The rules are the same as for `glicko2`.
 """

@@ -1,8 +1,8 @@
 """TrueSkill: beliefs are passed along a factor graph of players, teams and differences between neighbours.
 
 Source: R. Herbrich, T. Minka and T. Graepel, "TrueSkill: A Bayesian Skill Rating System" (2006). All messages are
-normal distributions, stored as a precision and precision times mean. In a ranking, they pass between the teams and the
-differences between neighbours until they converge (figure 1).
+normal distributions, stored as a precision and precision times mean. In a ranking, messages pass between the teams and
+the differences between neighbours until they converge (figure 1).
 """
 
 import math
@@ -128,7 +128,7 @@ class TrueSkill(NormalSkill):
         )
 
     def as_one(self, sides: Sides, number: int) -> State:
-        """Return the sum of the members and of the noise in their performances, minus the noise that is added later."""
+        """Return the sum of the members' skills and noise, minus one player's noise, which is added again later."""
         ratings, deviations, _ = sides.members[sides.start[number] : sides.start[number + 1]].T.tolist()
         variance = sum(deviation**2 + self.beta**2 for deviation in deviations) - self.beta**2
         return State(sum(ratings), math.sqrt(variance), 0.0)
@@ -142,7 +142,7 @@ rate_event.register(Params, rate_heats)
 def judge_ranking(
     params: Params, prototypes: Any, columns: Columns, heat: int, start: int, stop: int, first: int, scratch: Scratch
 ) -> None:
-    """Add a heat's message to each of its players."""
+    """Add the evidence of a heat to each of its players."""
     lines = scratch.lines
     teams = line_up(params, prototypes, columns, start, stop, first, scratch)
     pass_messages(params, lines, teams, lines, 0)
@@ -162,7 +162,7 @@ def judge_two_rankings(
     scratch: Scratch,
     other: Scratch,
 ) -> None:
-    """Judge two heats as `judge_ranking` does, alternating between their messages."""
+    """Judge two heats as `judge_ranking` does, but in alternating steps."""
     teams = line_up(params, prototypes, columns, start, middle, start, scratch)
     other_teams = line_up(params, prototypes, columns, middle, stop, middle, other)
     pass_messages(params, scratch.lines, teams, other.lines, other_teams)
@@ -211,7 +211,7 @@ def longest_part(columns: Columns, start: int, stop: int) -> float:
 def update_players(
     params: Any, prototypes: Any, columns: Columns, heat: int, start: int, stop: int, first: int, scratch: Scratch
 ) -> None:
-    """Add the evidence that the messages to a team give about each of its players."""
+    """Add the evidence about each player, derived from the messages to the player's team."""
     _, entering, _ = prototypes
     lines, weight, longest = scratch.lines, weight_at(columns, heat), longest_part(columns, start, stop)
     for i in range(start, stop):
@@ -232,7 +232,7 @@ def update_players(
 
 @face_off.register
 def difference_of_performances(params: Params, a: State, b: State, place: float, other_place: float) -> Difference:
-    """Return the difference between two single players as `apply_result` computes it before any message arrives."""
+    """Return the difference between two single players, exactly as `apply_result` computes it before any message."""
     me, you = enter(params, a, PRESENT), enter(params, b, PRESENT)
     own, other = me.deviation * me.deviation + params.beta_squared, you.deviation * you.deviation + params.beta_squared
     precision_a, precision_b = 1.0 / own, 1.0 / other
@@ -264,7 +264,7 @@ def correct_difference(params: Params, difference: Difference) -> Verdict:
 def pass_both_messages(
     params: Params, a: State, b: State, difference: Difference, verdict: Verdict
 ) -> tuple[State, State]:
-    """Pass the result on to both players. No message comes back, so a second sweep would not change anything."""
+    """Pass the result on to both players. They send no message back, so a second sweep would not change anything."""
     d = difference
     result, result_mean, kept = message_of_result(d.precision, d.lead, d.root, verdict.v, verdict.w)
     share_a, share_b = 1.0 / (d.variance_b * result + kept), 1.0 / (d.variance_a * result + kept)
@@ -421,11 +421,11 @@ def apply_result(params: Any, lines: Any, k: int) -> float:
 
 @kernel
 def message_of_result(precision: float, lead: float, root: float, v: float, w: float) -> tuple[float, float, float]:
-    """Return the message from a result to the difference, times the share of the variance that is left, and that share.
+    """Return the scaled message from a result to the difference, and the share of the variance that is left.
 
-    The new precision of the difference is the old one divided by that share. The message's precision is the old
-    precision times the lost share, divided by the share that is left. Leaving out this division saves one of two
-    divisions per team.
+    The message is multiplied by that share. The new precision of the difference is the old one divided by the share.
+    The unscaled message's precision would be the old precision times the lost share, divided by the share that is left.
+    Leaving out this division saves one of two divisions per team.
     """
     kept = max(1.0 - w, 1e-12)
     result = precision * (1.0 - kept)

@@ -82,7 +82,7 @@ class Xonstat(System):
 
 @enter.register
 def experience(params: Params, me: State, entrant: Entrant) -> Entering:
-    """Compute K, which falls linearly over the first games."""
+    """Compute K, which falls linearly over a player's first games."""
     return Entering(me.rating, me.events, params.k_newcomer - params.k_step * min(me.events, params.k_events))
 
 
@@ -90,7 +90,7 @@ def experience(params: Params, me: State, entrant: Entrant) -> Entering:
 def points_from_pair(
     params: Params, a: Entering, b: Entering, mine: Entry, theirs: Entry, heat: Heat
 ) -> tuple[Comparison, Comparison]:
-    """Compute Elo's exchange with each side's own K. The weights are divided by the number of opponents."""
+    """Compute Elo's exchange with each side's own K, divided by the number of opponents."""
     expected = logistic(params.slope * (a.rating - b.rating))
     result = score(mine.place, theirs.place)
     opponents_a, opponents_b = mine.opponents, theirs.opponents
@@ -103,17 +103,19 @@ def points_from_pair(
 
 @kernel
 def is_free_for_all(mine: Entry, theirs: Entry, heat: Heat) -> bool:
-    """Return True in a free-for-all, in which a finisher's opponents are all other entries."""
+    """Return True for a free-for-all, in which all other entries are a finisher's opponents."""
     finisher = mine if mine.place < theirs.place else theirs
     return finisher.opponents == heat.entries - 1.0
 
 
 @kernel
 def opponents_of_winner(mine: Entry, theirs: Entry) -> float:
-    """Return the number of opponents if only winners are compared: everyone else for a winner, the winners for others.
+    """Return the number of opponents if only the winners are compared with the others.
 
-    It is infinite if neither side won, so that the comparison has no weight. If n players share first place, their
-    place is the mean, (n + 1) / 2.
+    A winner's opponents are all other entries. The other entries' opponents are the winners.
+
+    The number is infinite if neither side won, so that the comparison has no weight. If n players share first place,
+    their place is the mean, (n + 1) / 2.
     """
     if mine.rank == 1.0:
         return mine.opponents

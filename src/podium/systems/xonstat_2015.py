@@ -36,7 +36,7 @@ class Entering(NamedTuple):
 
 
 class Uneven(NamedTuple):
-    """A comparison in which the gain is not simply `result - expected`."""
+    """A comparison with a gain other than `result - expected`."""
 
     result: float
     expected: float
@@ -50,7 +50,7 @@ class Causes(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Xonstat2015(System):
-    """Everyone is compared with everyone by score per second, and a strong player's narrow win gains nothing."""
+    """All players are compared by score per second, and a favourite gains nothing from a narrow win."""
 
     name: ClassVar[str] = "xonstat-2015"
     title: ClassVar[str] = "XonStat, as deployed in 2015"
@@ -119,14 +119,14 @@ def whole_seconds(entry: Entry) -> float:
 
 @counts.register
 def played_enough(params: Params, entry: Entry, heat: Heat) -> bool:
-    """Return True if the player played enough for the entry to count."""
+    """Return True if the player played long enough for the entry to count."""
     played = whole_seconds(entry)
     return played >= params.least_played_s and played >= params.least_part * entry.duration_s
 
 
 @enter.register
 def experience(params: Params, me: State, entrant: Entrant) -> Entering:
-    """Compute the factor of K, which falls linearly over the first games."""
+    """Compute the factor of K, which falls linearly over a player's first games."""
     return Entering(me.rating, me.events, 1.0 - params.fall * min(me.events, params.k_events))
 
 
@@ -134,7 +134,7 @@ def experience(params: Params, me: State, entrant: Entrant) -> Entering:
 def uneven_exchange(
     params: Params, a: Entering, b: Entering, mine: Entry, theirs: Entry, heat: Heat
 ) -> tuple[Uneven, Uneven]:
-    """Compute the exchange of a pair. It depends on the order in the file: `a` comes first."""
+    """Compute a pair's exchange, which depends on the order in the file: `a` comes first."""
     odds = min(max(params.slope * (a.rating - b.rating), -params.most_log_odds), params.most_log_odds)
     expected = logistic(odds)
     result = share_of_scores(mine, theirs, heat)
@@ -190,7 +190,7 @@ def add_points(params: Params, me: Entering, totals: Points, entrant: Entrant) -
 
 @causes.register
 def other_causes(params: Params, before: State, me: Entering, totals: Points, after: State) -> Causes:
-    """Return the points that the floor restored."""
+    """Return the points added because no rating may be below the floor."""
     return Causes(floor=after.rating - (me.rating + totals.points))
 
 

@@ -20,13 +20,13 @@ from podium.results.reading import Results
 
 
 def frozen(values: npt.NDArray[Any], dtype: type[Any] = np.float64) -> npt.NDArray[Any]:
-    """Return the array in a contiguous, read-only form, so that kernels get the same types for every table."""
+    """Make the array contiguous and read-only, so that kernels get the same types for every table."""
     column = np.ascontiguousarray(values, dtype).view()
     column.flags.writeable = False
     return column
 
 
-# Every column at the default that kernels assume.
+# All columns empty, so that kernels assume the defaults.
 NO_COLUMNS = Columns(
     **dict.fromkeys(Columns._fields, frozen(ABSENT))
     | dict.fromkeys(("entrants", "heats", "entries"), frozen(ABSENT, np.int64))
@@ -36,7 +36,7 @@ NO_COLUMNS = Columns(
 
 @dataclass(frozen=True, slots=True)
 class Pool:
-    """A pool's part of the columns: updates `first` to `last`, and players `first_player` to `last_player`."""
+    """A pool's share of the columns: updates `first` to `last`, and players `first_player` to `last_player`."""
 
     name: str
     first: int
@@ -47,7 +47,7 @@ class Pool:
 
 @dataclass(frozen=True, slots=True)
 class LedgerRows:
-    """The entrant to which each row of the history belongs, by event and then in file order."""
+    """The entrant of each row in the history. Rows are ordered by event and then by file order."""
 
     row: selection.Positions  # row of the results table: the player's first row in the event
     entrant: selection.Positions
@@ -56,7 +56,7 @@ class LedgerRows:
 
 @dataclass(frozen=True, slots=True)
 class Events:
-    """All data that a replay reads, pool by pool, and the way back to the results."""
+    """All data that a replay reads, pool by pool, and the links back to the results."""
 
     results: Results
     columns: Columns
@@ -69,7 +69,7 @@ class Events:
 
 @dataclass(frozen=True, slots=True)
 class Entrants:
-    """The players of each update, and of each event, in file order."""
+    """The players in each update and in each event, in file order."""
 
     update: Integers  # (rows) update of the row: an event or a rating period, from 0
     first_row: Integers  # (entrants) first row of the entrant
@@ -79,7 +79,7 @@ class Entrants:
 
 
 def encode(results: Results, system: System, period: str = selection.EVENT, numbered: Numbered | None = None) -> Events:
-    """Encode the results that count for a system."""
+    """Encode the results that a system counts."""
     check_rules(system)
     takes_periods = system.takes_periods and system.idle_unit != "time"
     if selection.check_period(period) != selection.EVENT and not takes_periods:
@@ -126,9 +126,9 @@ def encode(results: Results, system: System, period: str = selection.EVENT, numb
 
 
 def run_numbers(*keys: npt.NDArray[Any] | None) -> Integers:
-    """Number the runs of rows that are equal in all keys, as 0, 1, 2, ...
+    """Number the runs of rows with equal keys: 0, 1, 2, ...
 
-    A single key must be in ascending order.
+    If there is only one key, it must be in ascending order.
     """
     present = [key for key in keys if key is not None]
     changed = np.zeros(present[0].size, np.bool_)
@@ -141,7 +141,7 @@ def run_numbers(*keys: npt.NDArray[Any] | None) -> Integers:
 
 
 def offsets(number: Integers) -> npt.NDArray[np.int64]:
-    """Return the first row of each number, followed by the end. `number` rises from 0 in steps of one."""
+    """Return the first row with each number, followed by the end. `number` rises from 0 in steps of one."""
     return np.flatnonzero(run_bounds(number))
 
 
@@ -156,7 +156,7 @@ def entrants_of(rows: selection.Rows, numbers: Integers | None) -> Entrants:
 
 
 def first_rows(unit: Integers, player: Integers, row: Integers) -> tuple[Integers, Integers]:
-    """Return each player's first row in each unit, by unit and then in file order, and its index for every row."""
+    """Return each player's first row in each unit, by unit and then by file order, and its index for every row."""
     kind = index_type(unit.size)
     order = np.lexsort((row, unit)).astype(kind)
     key = (unit.astype(np.int64) * (int(player.max(initial=0)) + 1) + player)[order]
@@ -192,7 +192,7 @@ def entrant_columns(
 
 
 def idle_clock(rows: selection.Rows, system: System, numbers: Integers | None) -> Integers | None:
-    """Return the time of each row, in which `DAY_US` is one unit of idle time, or None if times are not known."""
+    """Return the time of each row, scaled so that `DAY_US` is one unit of idle time, or None if times are unknown."""
     if system.idle_unit == "period":
         return None if numbers is None else numbers.astype(np.int64) * selection.DAY_US
     if system.idle_unit == "season" and rows.started_at is not None:
@@ -201,7 +201,7 @@ def idle_clock(rows: selection.Rows, system: System, numbers: Integers | None) -
 
 
 def update_days(rows: selection.Rows, entrants: Entrants) -> selection.Floats:
-    """Return the day of each update's first row, with a fraction, counted from the year 1 so that all are > 0."""
+    """Return the day of each update's first row, with a fraction. Days count from the year 1, so all are positive."""
     return frozen(days_of(rows, offsets(entrants.update)[:-1]))
 
 
@@ -213,7 +213,7 @@ def days_of(rows: selection.Rows, chosen: Integers) -> selection.Floats:
 
 
 def appearances(clock: Integers, entrants: Entrants) -> tuple[Integers, Integers]:
-    """Return the times of each entrant's first and last rows, which differ if a rating period has several events."""
+    """Return the times of each entrant's first and last rows. They differ if a rating period has several events."""
     first = np.empty(entrants.first_row.size, np.int64)
     last = np.empty(entrants.first_row.size, np.int64)
     last[entrants.of_row] = clock  # rows are sorted by time, and the last assignment wins
@@ -222,7 +222,7 @@ def appearances(clock: Integers, entrants: Entrants) -> tuple[Integers, Integers
 
 
 def idle_units(player: Integers, first: Integers, last: Integers, *, whole: bool) -> selection.Floats:
-    """Return the idle time between each entrant and the player's previous one, in `DAY_US`; 0 for newcomers."""
+    """Return each entrant's idle time since the player's previous update, in units of `DAY_US`, or 0 for newcomers."""
     order = np.lexsort((np.arange(player.size), player))
     idle = np.zeros(player.size)
     same = player[order][1:] == player[order][:-1]
@@ -263,7 +263,10 @@ def entry_columns(
 
 
 def surpluses(reported: Reported, places: Places) -> selection.Floats:
-    """Return ln(n / m) for entries in the larger of two sides of n and m players, otherwise 0. Empty without teams."""
+    """Return ln(n / m) for entries on a side of n players against a smaller side of m, otherwise 0.
+
+    The array is empty if there are no teams.
+    """
     if not places.side.size:
         return np.empty(0)
     heats = np.repeat(np.arange(reported.heats.size - 1), np.diff(reported.heats))
@@ -275,9 +278,9 @@ def surpluses(reported: Reported, places: Places) -> selection.Floats:
 
 
 def margin_scores(reported: Reported, places: Places) -> selection.Floats:
-    """Return the numbers whose differences are margins: scores, those of sides in team heats, or times, negative.
+    """Return the numbers whose differences are margins: scores (the side's score in team heats), or negative times.
 
-    A number is NaN if a finisher in the heat has none, or if the entry did not finish.
+    A number is NaN if the entry did not finish, or if any finisher in the heat lacks a score or time.
     """
     size, counts = int(reported.heats[-1]), np.diff(reported.heats)
     heat = np.repeat(np.arange(counts.size), counts)
@@ -314,7 +317,7 @@ def reported_results(
 
 
 def stated_times(frame: pl.DataFrame, entries: Integers, system: System) -> selection.Floats:
-    """Return each entry's playing time. If all times in a heat are 0, they were not recorded and become NaN."""
+    """Return each entry's playing time. Times that are all 0 in a heat were not recorded, and become NaN."""
     played = selection.float_column(frame, "played_s")
     if played.size and "played_s" not in system.needs:
         stated = np.add.reduceat(played != 0.0, entries[:-1]) > 0  # NaN is not 0 either
@@ -323,14 +326,17 @@ def stated_times(frame: pl.DataFrame, entries: Integers, system: System) -> sele
 
 
 def home_entries(frame: pl.DataFrame) -> selection.Floats:
-    """Return 1 for each entry on a side that is at home or moves first. The array is empty if there is no such side."""
+    """Return 1 for each entry on a side that is at home or moves first, otherwise 0.
+
+    The array is empty if there is no such side.
+    """
     if "side" not in frame.columns:
         return np.empty(0)
     return frame["side"].is_in(BEGINNING).fill_null(value=False).cast(pl.Float64).to_numpy()
 
 
 def place_columns(places: Places, reported: Reported) -> dict[str, Any]:
-    """Return the columns of places. Columns that have only default values are left empty."""
+    """Return the columns of places. Columns with only default values stay empty."""
     teamed = bool((places.side >= 0).any())
     place = reported.position if np.array_equal(places.place, reported.position) else frozen(places.place)
     rank = (
@@ -345,7 +351,7 @@ def place_columns(places: Places, reported: Reported) -> dict[str, Any]:
 
 
 def team_codes(frame: pl.DataFrame) -> npt.NDArray[np.int32]:
-    """Return the number of each row's team, or -1 for no team. The array is empty if the table has no teams."""
+    """Return the number of each row's team, or -1 without a team. The array is empty if the table has no teams."""
     if "team" not in frame.columns:
         return np.empty(0, np.int32)
     names = frame["team"].drop_nulls().unique()
@@ -354,7 +360,7 @@ def team_codes(frame: pl.DataFrame) -> npt.NDArray[np.int32]:
 
 
 def mode_numbers(rows: selection.Rows, entries: npt.NDArray[np.int64], system: System) -> selection.Floats:
-    """Return each heat's mode as the number used in rules, from the `mode` column or else from the pool's name."""
+    """Return the number of each heat's mode, from the `mode` column or else from the pool's name."""
     frame, mode, names = rows.frame, pl.col("pool"), rows.pool_names
     if "mode" in frame.columns:
         mode = pl.col("mode").fill_null(pl.col("pool"))
@@ -394,7 +400,7 @@ def pool_slices(rows: selection.Rows, update: Integers, before: Integers | None 
 
 
 def ledger_rows(rows: selection.Rows, entrants: Entrants, file_row: Integers, *, whole: bool) -> LedgerRows:
-    """Return the rows of the history: every (event, player), by event across all pools and then in file order."""
+    """Return the rows of the history: one per event and player, by event across all pools and then by file order."""
     of_pair = selection.Positions.of(entrants.pair_row)
     entrant = of_pair.take(entrants.of_row)
     ends_period = None

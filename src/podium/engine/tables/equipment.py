@@ -1,6 +1,6 @@
-"""Equipment that entrants share and that a system rates, such as cars and clubs: entrants without an entry.
+"""Equipment, such as cars and clubs, which players share and a system rates. It is an entrant without an entry.
 
-In a rating update, equipment comes after the players. In a pool, it has names that no player can have.
+In a rating update, equipment comes after the players. Its names in a pool cannot be names of players.
 """
 
 from dataclasses import dataclass
@@ -110,7 +110,7 @@ def seats(rows: Any, equipment: SharedEquipment) -> Seats:
 def with_equipment(
     columns: dict[str, Any], update: Integers, of_row: Integers, equipment: SharedEquipment, seats: Seats
 ) -> tuple[dict[str, Any], Integers]:
-    """Return the columns with equipment added to the entrants, and the new entrant number of each row.
+    """Add the equipment to the entrants. Return the columns, and the new entrant number of each row.
 
     Args:
         update: the rating update of each row.

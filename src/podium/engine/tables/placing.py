@@ -10,7 +10,7 @@ import numpy as np
 from podium.kernels.compiled import compile_kernel, kernel
 from podium.kernels.decimal_sums import decimal_sum
 
-COMPILED_MIN_ENTRIES = 100_000  # entries that justify loading a kernel
+COMPILED_MIN_ENTRIES = 100_000  # number of entries that justifies loading a kernel
 MAX_MOVES = 32  # insertion-sort moves per entry before another sort takes over
 
 
@@ -19,7 +19,7 @@ class Reported(NamedTuple):
 
     heats: Any  # int64 (heats + 1): offsets of each heat's entries
     finished: Any  # bool (entries), default True
-    position: Any  # float64 (entries), NaN if not given, like the columns below
+    position: Any  # float64 (entries), NaN if unknown, like the columns below
     score: Any
     time_s: Any
     team: Any  # int32 (entries), equal for team mates, negative for none
@@ -37,7 +37,7 @@ class Places(NamedTuple):
 
 @kernel
 def known(column: Any, finished: Any, start: int, stop: int) -> bool:
-    """Return True if every finisher in a heat has a number in this column."""
+    """Return True if every finisher in the heat has a number in this column."""
     if column.size == 0:
         return False
     for i in range(start, stop):
@@ -48,7 +48,7 @@ def known(column: Any, finished: Any, start: int, stop: int) -> bool:
 
 @kernel
 def own_results(reported: Reported, start: int, stop: int, result: Any) -> None:
-    """Fill `result` (lower is better) with each finisher's position, or else the score, time or team score."""
+    """Fill `result` (lower is better) with each finisher's position, or else with the score, time or team score."""
     finished = reported.finished
     for i in range(start, stop):
         result[i - start] = 0.0
@@ -70,8 +70,9 @@ def own_results(reported: Reported, start: int, stop: int, result: Any) -> None:
 def team_results(reported: Reported, start: int, stop: int, result: Any, scores: Any) -> bool:
     """Fill `result` with the result of each entry's team. Return False if the heat is not between teams.
 
-    A team's result is its `team_score`, or else its finishers' common position, or else the sum of its scores. If team
-    mates have different places, they raced individually, and `team` is only a label. `scores` is scratch.
+    A team's result is its `team_score`, or else the position that its finishers share, or else the sum of its scores.
+    If team mates have different places, they raced individually, and `team` is only a label. `scores` is scratch
+    memory.
     """
     several = False
     for i in range(start, stop):
@@ -116,7 +117,7 @@ def common_positions(reported: Reported, start: int, stop: int, result: Any) -> 
 
 @kernel
 def sort_by_heap(order: Any, count: int, result: Any) -> None:
-    """Sort the first `count` numbers by result with heapsort, lowest first. Ties may end up in any order."""
+    """Sort the first `count` numbers by result with heapsort, lowest first. The order of ties is undefined."""
     for step in range(count + count // 2):  # count / 2 steps build the heap, the others move the largest to the end
         top, end = count // 2 - 1 - step, count
         if top < 0:
@@ -136,7 +137,7 @@ def sort_by_heap(order: Any, count: int, result: Any) -> None:
 def rank_finishers(reported: Reported, start: int, stop: int, result: Any, order: Any, places: Places) -> None:
     """Write the places of a heat according to `result`. Finishers come first; everyone who quit shares the last places.
 
-    It uses insertion sort, because heats are short and mostly in order already. `order` is scratch.
+    Insertion sort is used, because heats are short and mostly in order already. `order` is scratch memory.
     """
     count, moves = 0, 0
     for i in range(stop - start):
@@ -169,7 +170,7 @@ def rank_finishers(reported: Reported, start: int, stop: int, result: Any, order
 
 @kernel
 def count_opponents(reported: Reported, start: int, stop: int, places: Places) -> None:
-    """Write the number of opponents in a heat without teams. Two players who both quit are not compared."""
+    """Write each entry's number of opponents in a heat without teams. Two players who both quit are not compared."""
     if places.opponents.size == 0:
         return
     finishers = 0
@@ -182,7 +183,7 @@ def count_opponents(reported: Reported, start: int, stop: int, places: Places) -
 
 @kernel
 def count_other_sides(reported: Reported, start: int, stop: int, places: Places) -> None:
-    """Write the number of opponents in a team heat, without team mates and without pairs who both quit."""
+    """Write each entry's number of opponents in a team heat. Team mates, and pairs who both quit, are not compared."""
     for i in range(start, stop):
         finishes = reported.finished.size == 0 or reported.finished[i]
         count = 0.0
@@ -261,15 +262,15 @@ def place_heats(reported: Reported, *, teams: bool, started: Any = None) -> Plac
 
 
 def place_absent(places: Places, reported: Reported, started: Any) -> Places:
-    """Return the places if players who did not start count, and every two who started are compared.
+    """Return the places for systems that rate absent players and compare all pairs who started.
 
-    Players who did not start fill the gaps between the finishers' positions. The others are last.
+    Players who did not start fill gaps between the finishers' positions. The remaining ones are last.
     """
     heats, finished = reported.heats[:-1], reported.finished
     heat = np.repeat(np.arange(heats.size), np.diff(reported.heats))
 
     def of_heat(ufunc: Any, values: Any) -> Any:
-        """Return a sum or maximum over each entry's heat."""
+        """Return the sum or maximum over each entry's heat."""
         return ufunc.reduceat(values, heats)[heat]
 
     starters, absent = (of_heat(np.add, mask.astype(np.int64)) for mask in (started, ~started))

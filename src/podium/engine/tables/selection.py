@@ -33,7 +33,7 @@ MEASURES = ("time_s", "score", "played_s", "duration_s")
 
 
 def unrated_status(system: System) -> tuple[str, ...]:
-    """Return the statuses of rows that a system leaves out."""
+    """Return the statuses whose rows a system leaves out."""
     return tuple(status for status in UNRATED_STATUS if not (system.rates_absent and status == ABSENT_STATUS))
 
 
@@ -45,7 +45,7 @@ def rated_rows(results: Results, system: System, events: Numbered | None = None)
 
 
 def rows_that_count(results: Results, system: System) -> pl.DataFrame:
-    """Return the rows that count, with a `row` column (from 0), and add derived heats."""
+    """Return the rows that count, with derived heats and a `row` column, which counts from 0."""
     frame = results.frame.with_row_index("row")
     if not all_finished(frame) or "ranked" in frame.columns:
         frame = frame.filter(~pl.col("status").is_in(unrated_status(system)))
@@ -63,7 +63,7 @@ def all_finished(frame: pl.DataFrame) -> bool:
 
 
 def refuse_lacking(results: Results, system: System, frame: pl.DataFrame) -> None:
-    """Raise an error if a finisher does not have a value that the system needs."""
+    """Raise an error if a finisher lacks a value that the system needs."""
     lacking = [column for column in system.needs if column not in frame.columns]
     if not lacking and not any(frame[column].null_count() for column in system.needs):
         return
@@ -85,7 +85,7 @@ def refuse_lacking(results: Results, system: System, frame: pl.DataFrame) -> Non
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """The rows that count, in the order in which they are rated: by pool, event, heat, and then file order."""
+    """The rows that count, in rating order: by pool, event, heat, and then file order."""
 
     frame: pl.DataFrame  # the columns on which ratings depend
     event: Integers  # integers in order of pool, time, sequence and file
@@ -169,7 +169,10 @@ def pool_codes(frame: pl.DataFrame, first: Integers) -> tuple[Integers, list[str
 
 
 def player_codes(names: pl.Series, pool: Integers | None) -> tuple[Integers, pl.Series]:
-    """Number each (pool, player), pool by pool, and return the numbers and names. `pool` is None for a single pool."""
+    """Number the players of each pool, pool by pool, and return the numbers and names.
+
+    `pool` is None for a single pool.
+    """
     code, first = number_texts(names, pool)
     if pool is None:
         return code, names[first]
@@ -185,7 +188,7 @@ def ranks_of_rows(event: Integers, rank: Integers) -> Integers:
 
 
 def rank_by(*keys: npt.NDArray[Any]) -> Integers:
-    """Return each element's rank by these keys, of which the most important comes first. Ties keep their order."""
+    """Return each element's rank by these keys, with the most important key first. Ties keep their order."""
     kind = index_type(keys[0].size)
     if all_rising(*keys):
         return np.arange(keys[0].size, dtype=kind)
@@ -195,7 +198,7 @@ def rank_by(*keys: npt.NDArray[Any]) -> Integers:
 
 
 def all_rising(*keys: npt.NDArray[Any]) -> bool:
-    """Return True if rows are already sorted by these keys, of which the most important comes first."""
+    """Return True if rows are already sorted by these keys, with the most important key first."""
     tied: npt.NDArray[np.bool_] | None = None
     for key in keys:
         falls = key[1:] < key[:-1]
@@ -250,13 +253,13 @@ _count_cached = compile_kernel(_count_entries)
 
 
 def float_column(frame: pl.DataFrame, column: str) -> Floats:
-    """Return a column as floats, with NaN for empty cells. An absent column gives an empty array."""
+    """Return a column as floats, with NaN for empty cells. For an absent column, return an empty array."""
     return np.empty(0) if column not in frame.columns else np.ascontiguousarray(frame[column].to_numpy(), np.float64)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Positions:
-    """Row positions in another table. The positions 0, 1, 2, ... have a compact form."""
+    """Row positions in another table. The positions 0, 1, 2, ... are stored in a compact form."""
 
     size: int
     listed: Integers | None  # None: 0, 1, 2, ...
@@ -283,11 +286,11 @@ class Positions:
         return number if self.listed is None else int(self.listed[number])
 
     def are_all(self, count: int) -> bool:
-        """Return True if the positions are all `count` rows, in order."""
+        """Return True if the positions cover all `count` rows, in order."""
         return self.listed is None and self.size == count
 
     def take(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """Return the values at these positions, without a copy if the positions are all rows in order."""
+        """Return the values at these positions. If the positions cover all rows in order, nothing is copied."""
         return values if self.are_all(len(values)) else values[self.array]
 
 
@@ -328,7 +331,7 @@ def season_numbers(started_at: npt.NDArray[np.int64], month: int) -> npt.NDArray
 
 
 def idle_between(earlier: Any, later: Any, system: System) -> Any:
-    """Return the days, or the seasons, between times in microseconds since 1970, as the system counts them."""
+    """Return the days or seasons, as the system counts them, between times in microseconds since 1970."""
     if system.idle_unit == "season":
         return season_numbers(later, system.season_month) - season_numbers(earlier, system.season_month)
     gap = later - earlier

@@ -10,15 +10,15 @@ from podium.kernels.records import read, write
 
 
 class Sides(NamedTuple):
-    """The sides of a heat. A side is a single player, or team mates with equal rank (quitting changes the rank).
+    """The sides of a heat. A side is a single player, or team mates of equal rank (a quit changes the rank).
 
     After its players, a side lists the equipment that they share, such as a car or a club, as additional members.
     """
 
     members: Any  # float64 (members, fields of an entering state), one side after the other
     parts: Any  # float64 (members): part of the game played; 1 for a single player
-    share: Any  # float64 (members): part divided by the sum of parts; for equipment, the sum over its players
-    entry: Any  # int64 (members): entry in the table; for equipment, the first entry of the side
+    share: Any  # float64 (members): part divided by the sum of all parts; for equipment, the sum over its users
+    entry: Any  # int64 (members): entry in the table; for equipment, the side's first entry
     slot: Any  # int64 (members): entrant of the update
     shared: Any  # int64 (members): 1 for equipment, else 0
     start: Any  # int64 (members + 1): first member of each side, followed by the end
@@ -27,7 +27,7 @@ class Sides(NamedTuple):
 
 
 def empty_sides(longest: int, fields: int, kinds: int = 0) -> Sides:
-    """Return memory for the sides of `longest` entries, each of which may use one piece of equipment of each kind."""
+    """Return memory for the sides of `longest` entries, each with up to one piece of equipment of each kind."""
     size = longest * (1 + kinds)
     numbers = np.zeros((4, size), np.int64)
     return Sides(
@@ -104,7 +104,7 @@ def write_shares(sides: Any, start: int, stop: int) -> None:
 
 @kernel
 def write_equipment(columns: Any, entering_states: Any, entering: Any, sides: Any, start: int, stop: int) -> int:
-    """Write the equipment of members `start` to `stop` after these members. Return the end of the equipment."""
+    """Write the equipment of members `start` to `stop` after these members. Return the index after the equipment."""
     kinds, end = columns.shared.size // columns.place.size, stop
     for kind in range(kinds):
         for k in range(start, stop):
@@ -130,7 +130,7 @@ def are_mates(columns: Any, i: int, j: int) -> bool:
 
 @kernel
 def are_alike(sides: Any, one: int, other: int) -> bool:
-    """Return True if two sides have the same members, equipment and parts, and both or neither of them is at home."""
+    """Return True if two sides have the same members, equipment and parts, and both are at home or neither is."""
     start, begin = sides.start[one], sides.start[other]
     alike = sides.start[one + 1] - start == sides.start[other + 1] - begin and sides.home[one] == sides.home[other]
     alike = alike and sides.surplus[one] == sides.surplus[other]

@@ -1,7 +1,7 @@
 """The teams of a heat, in finishing order for systems that rate teams, and in file order for predictions.
 
-In finishing order, teams are placed in the rows of `Scratch.lines` without sorting. Ranks are integers that start at 1,
-and each rank has as many rows available as there are entries that share it.
+In finishing order, teams are placed in the rows of `Scratch.lines` without sorting. Ranks are integers from 1, and each
+rank has one row for every entry that shares it.
 """
 
 import math
@@ -19,7 +19,7 @@ from podium.engine.tables.sides import Sides, empty_sides
 from podium.kernels.compiled import compile_twice, kernel
 
 COMPILED_MIN_MEMBERS = 64  # below this, plain Python is faster than loading a kernel
-MIN_PART = 1e-4  # keeps the variance above 0 for a team whose players hardly played
+MIN_PART = 1e-4  # keeps a team's variance above 0 if its players hardly played
 
 
 class Team(NamedTuple):
@@ -41,7 +41,7 @@ SPARE = TAKEN  # unused once the teams are gathered
 def gather_teams(columns: Any, start: int, stop: int, lines: Any) -> int:
     """Assign each team of a heat (entries `start` to `stop`) a row, best first. Return the number of teams.
 
-    After that, `row_of(lines, entry - start)` is an entry's row.
+    Afterwards, `row_of(lines, entry - start)` is an entry's row.
     """
     size = stop - start
     for i in range(size):
@@ -83,23 +83,23 @@ def row_of(lines: Any, entry: int) -> int:
 
 @kernel
 def part_in_team(columns: Any, i: int, partial_play: float) -> float:
-    """Return the weight of entry `i` in its team: the part of the game played, if parts count. It is never 0."""
+    """Return the weight of entry `i` in its team, which is never 0: the part of the game played, if parts count."""
     return counted_part(part_at(columns, i), partial_play)
 
 
 @kernel
 def counted_part(part: float, partial_play: float) -> float:
-    """Return the weight of a part of the game in a team. It is never 0."""
+    """Return the weight in a team, never 0, of a player who played this part of the game."""
     return max(part, MIN_PART) if partial_play else 1.0
 
 
 class Shared(NamedTuple):
-    """A piece of equipment that members of a side share."""
+    """A piece of equipment that members of one side share."""
 
-    number: int  # of the equipment
+    number: int  # the equipment's state
     kind: int  # from 1
     state: Any
-    share: float  # sum of the shares of its players
+    share: float  # sum of its users' shares
 
 
 def sides_of(
@@ -108,7 +108,7 @@ def sides_of(
     equipment: Sequence[Sequence[Shared]] = (),
     home: Sequence[float] = (),
 ) -> Sides:
-    """Return the sides formed by players in these states. All members count equally.
+    """Return the sides, given the states of their players. All members count equally.
 
     Args:
         equipment: The equipment of each side. Default: no equipment.
@@ -138,7 +138,7 @@ def sides_of(
 
 
 def expected_scores(system: System, sides: Sides, count: int) -> npt.NDArray[np.float64]:
-    """Return the expected scores of the first `count` sides against each other, using the system's model for sides.
+    """Return the expected scores of the first `count` sides against each other, from the system's model for sides.
 
     Returns:
         A float64 array of shape (count, count), with values from 0 to 1, and 0.5 on the diagonal.

@@ -1,4 +1,4 @@
-"""Explanations of rating changes: the duels and other causes, their shares of the change, and the text about them."""
+"""Explanations of rating changes: the duels and other causes, their shares of the change, and descriptions in words."""
 
 from dataclasses import asdict, dataclass, field
 from decimal import Decimal
@@ -49,35 +49,36 @@ class EquipmentPart:
     kind: str
     name: str
     points: float
-    shown: Decimal  # as people read it
+    shown: Decimal  # as displayed
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Explanation:
     """All reasons for one change. Their contributions add up to `delta`, in points.
 
-    All numbers in sentences and in fields called `shown` are rounded by one rule, and add up as displayed.
+    All numbers in sentences and in fields called `shown` are rounded consistently, so they add up as displayed.
     """
 
     event_id: str
     player: str
     rating_before: float
     delta: float
-    # Columns: player, opponent, heat, result, expected, weight, contribution, cause, gap, group, shown. `gap` says how
-    # far above the player the opponent was rated; `group` is a number into `groups`, whose rows add up to it as shown.
+    # Columns: player, opponent, heat, result, expected, weight, contribution, cause, gap, group, shown. `gap` is the
+    # opponent's rating minus the player's. `group` is an index into `groups`; the rows of a group add up to it as
+    # displayed.
     rows: pl.DataFrame
-    outcome: str  # "won", "drew", "lost", "came last", "quit" or "beat 2 of 5"; empty where nobody was compared
+    outcome: str  # "won", "drew", "lost", "came last", "quit" or "beat 2 of 5"; empty if nobody was compared
     summary: str  # a few sentences to the player
     rating_after: float
-    digits: int  # decimals that are shown
+    digits: int  # number of decimals to display
     verdict: str  # "Dragana won, but lost 40.5 points."
     cause: str = ""  # "Quitting heat 2 cost 33.4 of them."
     groups: tuple[Group, ...] = ()
     duels: DuelCount = NO_DUELS
     ranked_by: str = ""  # what decided the event: "Ranked by the sum of the heats' scores: Dragana 171, Otto 138, …"
     standings: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=STANDINGS_SCHEMA))  # of the event
-    method: str = ""  # how a change that is no sum over duels is divided
-    equipment: tuple[EquipmentPart, ...] = ()  # what the result moved beside the player
+    method: str = ""  # how a change that is not a sum over duels is divided
+    equipment: tuple[EquipmentPart, ...] = ()  # equipment that the result moved as well
     shared: str = ""  # "The result was worth +35.0: +23.8 to Ana and +11.2 to the car Ferrari."
 
     def __repr__(self) -> str:
@@ -102,7 +103,7 @@ class Explanation:
 
     @property
     def shown_change(self) -> Decimal:
-        """Return the displayed change: the difference of the displayed ratings."""
+        """Return the displayed change: the difference between the displayed ratings."""
         return self.shown_after - self.shown_before
 
     @property
@@ -126,7 +127,7 @@ class Explanation:
             group: the group's number in `groups`.
 
         Returns:
-            Rows as in `rows`. Those in the direction of the change come first.
+            The rows, with the same columns as `rows`. Rows in the direction of the change come first.
         """
         rows = self.rows.filter(pl.col("group") == group)
         return rows.sort("contribution", descending=self.delta >= 0.0, maintain_order=True)

@@ -1,4 +1,4 @@
-"""The duels of an event and their effects on the rating. A duel is one player against one opponent in one heat."""
+"""The duels of an event and their effects on the rating. A duel is a player against one opponent in one heat."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -18,11 +18,11 @@ from podium.kernels.records import read, times, write
 from podium.ledger.reasons.shares import MAX_PARTS, Part, RatingUpdate, fair_shares, update_of
 from podium.support.words import shown
 
-TIME = "time"  # the cause of the effect that a player's entry has without any opponent
-MARGIN = "margin"  # the cause of the effect of larger or smaller margins than expected
+TIME = "time"  # the cause for the effect that a player's entry has without any opponent
+MARGIN = "margin"  # the cause for the effect of margins that were larger or smaller than expected
 SAME_TEAM, NEITHER_FINISHED, WITHOUT_WEIGHT = "in the same team", "did not finish either", "counts for nothing"
 
-LARGE_HEAT = 1_000  # entries from which loading a kernel is faster than plain Python
+LARGE_HEAT = 1_000  # with this many entries or more, loading a kernel is faster than plain Python
 
 
 def _list_compared(
@@ -30,8 +30,8 @@ def _list_compared(
 ) -> None:
     """Compare the entries of a heat with entry `i`, and write the comparisons to `table`, one row per entry.
 
-    `first` is the first entrant of the update. `span` has the first entry of the heat, and the entry after the last
-    one. `states` holds the states before the event, with shape (players, fields of a state).
+    `first` is the first entrant of the update. `span` contains the heat's first entry and the entry after the last one.
+    `states` holds the states before the event, with shape (players, fields of a state).
     """
     newcomer, _, _ = prototypes
     start, stop = span
@@ -43,7 +43,7 @@ def _list_compared(
             continue
         you, theirs = first + inputs.slot_at(columns, j, first), inputs.entry_at(columns, j, size)
         b = rules.enter(params, read(states, columns.player[you], newcomer), inputs.entrant_at(columns, you))
-        # The entrant who comes first in the file is `a`, as in the replay.
+        # As in the replay, the entrant who comes first in the file is `a`.
         one = (
             rules.compare(params, a, b, mine, theirs, course)[0]
             if i < j
@@ -59,7 +59,7 @@ LIST_COMPARED = compile_twice(_list_compared)
 class Duel:
     """One opponent in one heat, seen from the player's side."""
 
-    heat: int  # number in the events' columns
+    heat: int  # number of the heat in the events' columns
     theirs: int  # the opponent's entry
     opponent: int  # the opponent's number among all entrants
     result: float  # 1 for a win, 0 for a loss, or in between
@@ -82,7 +82,7 @@ class Account:
         self.names: dict[int, str] = {}
         self.me = self.entering(entrant)
         self.by_pairs = rules.is_by_pairs(system)
-        self.left_out: list[tuple[int, int, str]] = []  # heat, entrant and reason, for non-opponents in a heat
+        self.left_out: list[tuple[int, int, str]] = []  # heat, entrant and reason, for entrants who are not compared
 
     def state(self, entrant: int) -> Any:
         """Return an entrant's state before the update."""
@@ -105,7 +105,7 @@ class Account:
         return float(self.states[them, rating] - self.states[me, rating])
 
     def heats(self) -> Iterator[tuple[int, int, int, int]]:
-        """Yield each of the player's heats: its number, first entry, entry after the last, and the player's entry."""
+        """Yield the player's heats: the number, first entry, entry after the last, and player's entry of each."""
         start, stop, entrant = self.update.start, self.update.stop, self.update.entrant
         mine = np.flatnonzero(entrant == self.entrant) + int(start[0])
         for i, heat in zip(mine.tolist(), (np.searchsorted(start, mine, side="right") - 1).tolist(), strict=True):
@@ -122,7 +122,7 @@ class Account:
         return list(duels)
 
     def compared(self) -> Iterator[Duel]:
-        """Yield the duels of a system that sums over pairs."""
+        """Yield the duels in a system that sums over pairs."""
         columns = self.columns
         for heat, start, stop, i in self.heats():
             comparison_with = self.comparisons(heat, start, stop, i)
@@ -139,7 +139,7 @@ class Account:
                 yield Duel(heat, j, opponent, *numbers, comparison=comparison)
 
     def comparisons(self, heat: int, start: int, stop: int, i: int) -> Callable[[int], Any]:
-        """Return a function that compares another entry of a heat with the player's."""
+        """Return a function that compares the player's entry with another entry of the heat."""
         columns, size, first = self.columns, float(stop - start), self.update.entrants[0]
         course = inputs.Heat(size, float(inputs.mode_at(columns, heat)))
         mine = inputs.Entry(*map(float, inputs.entry_at(columns, i, size)))
@@ -147,7 +147,7 @@ class Account:
         def with_entry(j: int) -> Any:
             theirs = inputs.Entry(*map(float, inputs.entry_at(columns, j, size)))
             them = self.entering(self.entrant_of(j))
-            if i < j:  # the one who comes first in the file is `a`, as in the replay
+            if i < j:  # as in the replay, the player who comes first in the file is `a`
                 return rules.compare(self.params, self.me, them, mine, theirs, course)[0]
             return rules.compare(self.params, them, self.me, theirs, mine, course)[1]
 
@@ -160,7 +160,7 @@ class Account:
         return lambda j: kind._make(rows[j - start])
 
     def faced(self) -> Iterator[Duel]:
-        """Yield the duels of a system that rates a side as a single player.
+        """Yield the duels in a system that rates a side as a single player.
 
         The members of an opposing side have equal shares.
         """
@@ -185,7 +185,7 @@ class Account:
                     why = SAME_TEAM if same else NEITHER_FINISHED
                     self.left_out += [(heat, self.entrant_of(j), why) for j in entries if j != i]
                     continue
-                a, b = (mine, other) if mine < other else (other, mine)  # the one who comes first in the file is `a`
+                a, b = (mine, other) if mine < other else (other, mine)  # the player who comes first in the file is `a`
                 whole = rules.compare_sides(self.params, prototype, sides, a, b)
                 both = rules.compare(self.params, whole[0], whole[1], lines[a], lines[b], course)
                 comparison = both[0] if mine < other else both[1]
@@ -195,7 +195,7 @@ class Account:
                     yield duel
 
     def ranked(self) -> Iterator[Duel]:
-        """Yield the duels of a system that rates whole fields, leaving out team mates who share the player's place."""
+        """Yield the duels in a system that rates whole fields, without team mates who share the player's place."""
         columns, chances = self.columns, dict[int, float]()
         for heat, start, stop, i in self.heats():
             for j in range(start, stop):
@@ -211,7 +211,7 @@ class Account:
                 yield Duel(heat, j, opponent, result, chances[opponent])
 
     def credited(self, duels: list[Duel], after: Any) -> tuple[list[Duel], dict[str, float]]:
-        """Return the duels with their contributions, in a system that sums over pairs, and points from other causes."""
+        """Return the contributions of the duels, and the points from other causes, if the system sums over pairs."""
         weights = [float(inputs.weight_at(self.columns, duel.heat)) * duel.share for duel in duels]
         sums = list(zeros(self.system.evidence_type))
         for duel, weight in zip(duels, weights, strict=True):
@@ -240,7 +240,7 @@ class Account:
     def shared(
         self, duels: list[Duel], parts: list[list[int]], whole_heats: list[list[int]], change: float
     ) -> tuple[list[Duel], dict[str, float]]:
-        """Return the duels with their fair shares of the change, and the effect of the player's entry alone."""
+        """Return the duels with their fair shares of the change, and the effect of the player's entry by itself."""
         by_part = []
         for numbers, heats in zip(parts, whole_heats, strict=True):
             members = [duels[number].theirs for number in sorted(numbers, key=lambda k: self.lead(duels[k].opponent))]
@@ -262,7 +262,7 @@ class Account:
         return counting, {TIME: alone} if alone != 0.0 else {}
 
     def span(self, heat: int) -> tuple[int, int]:
-        """Return the range of a heat's entries: the first entry, and the entry after the last one."""
+        """Return the range of entries in a heat: the first entry, and the entry after the last one."""
         number = heat - self.update.first_heat
         return int(self.update.start[number]), int(self.update.stop[number])
 
@@ -290,7 +290,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """The properties that the duels in a part have in common."""
+    """The properties shared by all duels in a part."""
 
     kind: str
     heats: tuple[int, ...] = ()  # numbers in the events' columns
@@ -300,10 +300,10 @@ class Heading:
 @dataclass(frozen=True, slots=True)
 class Partition:
     headings: list[Heading]
-    members: list[list[int]]  # the duels of each heading, by number
+    members: list[list[int]]  # the indices of each heading's duels
 
     def among(self, before: Sequence[int], after: Sequence[int]) -> "Partition":
-        """Return the partition restricted to some of the duels, which are given by entry.
+        """Return the partition restricted to the duels with these entries.
 
         Parts without duels are removed.
         """
@@ -316,7 +316,10 @@ class Partition:
 def partition(
     duels: Sequence[Duel], leads: dict[int, float], overall: set[int], system: System, most: int
 ) -> Partition:
-    """Divide the duels by heat or, within a single heat, by opponent if there are few, or else by band of strength."""
+    """Divide the duels by heat.
+
+    Within a single heat, divide them by opponent if there are few, or else by band of strength.
+    """
     heats = sorted({duel.heat for duel in duels})
     if len(heats) > 1:
         headings = [Heading(HEAT, heats=run) for run in runs_of_heats(heats, overall, most)]
@@ -335,7 +338,7 @@ def partition(
 
 
 def runs_of_heats(heats: list[int], overall: set[int], most: int) -> list[tuple[int, ...]]:
-    """Return at most `most` runs of neighbouring heats. The overall result has its own run if there is room."""
+    """Return up to `most` runs of consecutive heats. The overall result gets its own run if possible."""
     if len(heats) <= most:
         return [(heat,) for heat in heats]
     last = [heats[-1:]] if heats[-1] in overall and most > 1 else []
@@ -354,7 +357,7 @@ def members_of(parts: Sequence[int], count: int) -> list[list[int]]:
 
 
 def band_edges(system: System, most: int) -> list[Decimal]:
-    """Return the gaps at which bands begin, lowest first. There are five bands, or fewer if `most` is smaller."""
+    """Return the gaps at which bands begin, lowest first. There are five bands, or `most` if that is smaller."""
     scale, digits = system.points_per_logit / ELO_SCALE, system.digits - 1
     unit = Decimal(1).scaleb(-digits)
     near, far = (shown(float(f"{gap * scale:.2g}"), digits) for gap in (NEAR_GAP, FAR_GAP))

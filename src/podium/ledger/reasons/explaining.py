@@ -40,7 +40,7 @@ WHOLE_FIELD = (
     "{title} judges a whole field at once. Each part has its fair share of the change: what it moved, on average over"
     " all orders in which the parts could have joined the event (Shapley's value)."
 )
-UNLIMITED = 10**9  # largest number of parts if the change is a sum
+UNLIMITED = 10**9  # largest number of parts if the change is a sum over duels
 
 
 Found = tuple[list[int], str, int, bool]
@@ -75,7 +75,7 @@ def explain(
 
 
 def equipment_parts(account: Account, replayed: Replayed, after: Any) -> tuple[EquipmentPart, ...]:
-    """Return the change of each piece of the player's equipment, if both are rated as one unit and only once."""
+    """Return the change of each piece of the player's equipment, if both are rated as one unit and play only once."""
     columns, system, heats = account.columns, account.system, [*account.heats()]
     if not columns.shared.size or len(heats) != 1 or system.has_offsets:
         return ()
@@ -94,7 +94,7 @@ def equipment_parts(account: Account, replayed: Replayed, after: Any) -> tuple[E
 
 
 def find_entrant(events: Events, event_id: str, player: str) -> Found:
-    """Return an event's rows, the player's name and entrant, and True if the change belongs to this event."""
+    """Return an event's rows, the player's name and entrant number, and True if the change belongs to this event."""
     frame = events.results.frame
     rows = np.flatnonzero((frame["event_id"] == event_id).to_numpy())
     if not rows.size:
@@ -124,9 +124,9 @@ def update_number(events: Events, entrant: int) -> int:
 
 
 def states_before(system: System, events: Events, update: int, replayed: Replayed) -> States:
-    """Return the states before a rating update, an array of shape (players, fields).
+    """Return the states before a rating update, as an array of shape (players, fields).
 
-    Rows of non-entrants are undefined.
+    The rows of players who do not take part are undefined.
     """
     columns = events.columns
     pool = next(pool for pool in events.pools if pool.first <= update < pool.last)
@@ -141,7 +141,7 @@ def states_before(system: System, events: Events, update: int, replayed: Replaye
 
 
 class Breakdown:
-    """One rating change, divided into parts, with the effect of each part and the text about it."""
+    """One rating change, divided into parts, with each part's effect and description."""
 
     def __init__(
         self, account: Account, table: Standings, event_id: str, player: str, before: float, after: Any
@@ -165,11 +165,11 @@ class Breakdown:
         return "" if self.events.entry_heat is None else str(self.events.entry_heat[self.entry_in[heat]])
 
     def words_of(self, heat: int) -> str:
-        """Return the words for one of the player's heats, for use in a sentence."""
+        """Return the name of one of the player's heats for use in a sentence."""
         return wording.heat_words(self.name_of(heat), self.event_of(heat) if self.several_events else None)
 
     def status_in(self, heat: int) -> str:
-        """Return the player's status at the end of a heat, as in the results."""
+        """Return the player's status after a heat, as in the results."""
         i = self.entry_in[heat]
         finished = self.events.columns.finished
         if not finished.size or finished[i]:
@@ -211,14 +211,14 @@ class Breakdown:
         )
 
     def partition(self, duels: Sequence[Duel], most: int) -> Partition:
-        """Return the duels divided into at most `most` parts of the change."""
+        """Divide the duels into at most `most` parts of the change."""
         overall = {heat for heat in self.entry_in if self.name_of(heat) == OVERALL}
         return partition(duels, self.leads, overall, self.system, most)
 
     def grouped(
         self, parts: Partition, duels: Sequence[Duel], causes: dict[str, float]
     ) -> tuple[tuple[Group, ...], list[wording.Phrases], pl.DataFrame]:
-        """Return the groups of the change, the phrases for each of them, and the rows of all groups."""
+        """Return the groups of the change, the phrases for each group, and the rows of all groups."""
         digits = self.system.digits
         points = [math.fsum(duels[k].contribution for k in members) for members in parts.members]
         visible = shown_parts([*points, *causes.values()], self.change, digits)
@@ -249,7 +249,7 @@ class Breakdown:
     def shown_duels(self, parts: Partition, duels: Sequence[Duel], visible: Sequence[Decimal]) -> list[list[Decimal]]:
         """Return the displayed points of the duels in each part.
 
-        They add up to the parts, and to the opponents' sums.
+        They add up to the displayed points of each part and of each opponent.
         """
         digits = self.system.digits
         points = [[duels[k].contribution for k in members] for members in parts.members]
@@ -264,7 +264,7 @@ class Breakdown:
         return [[cells[who][k] for who in of] for k, of in enumerate(opponents)]
 
     def words_for(self, heading: Heading, duels: Sequence[Duel], points: Decimal) -> tuple[str, str, tuple[str, str]]:
-        """Return a group's label and outcome, and its name in sentences for others and for the player."""
+        """Return a group's label and outcome, and its name in sentences about the player and to the player."""
         against, digits = wording.tally([duel.result for duel in duels]), self.system.digits
         if heading.kind == HEAT:
             names = [self.words_of(heat) for heat in heading.heats]
@@ -283,7 +283,7 @@ class Breakdown:
         return name, f"{wording.gap_words(lead, digits)}, {ended}", subjects
 
     def outcome(self, duels: Sequence[Duel]) -> str:
-        """Return the player's outcome, based on the overall result or the only heat, or else on all duels."""
+        """Return the player's outcome in the overall result or the only heat, or else over all duels."""
         if self.several_events:
             return ""
         place = {line.player: line.place or 0 for line in self.table.deciding}
@@ -301,7 +301,7 @@ class Breakdown:
         return wording.outcome(wording.tally(results), status, two_teams=len(sides) == 2)  # noqa: PLR2004  (two)
 
     def duels_in_words(self, duels: Sequence[Duel]) -> DuelCount:
-        """Describe the number of duels won, the meaning of a duel, and the players who are not compared."""
+        """Describe how many duels were won, what a duel means, and which players are not compared."""
         results = [duel.result for duel in duels]
         graded = any(result not in (0.0, 0.5, 1.0) for result in results)
         won, expected = math.fsum(results), math.fsum(duel.expected for duel in duels)

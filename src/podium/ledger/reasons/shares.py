@@ -1,7 +1,7 @@
-"""Fair shares of a change that is not a sum over pairs: the mean effect of each part over all orders of adding them.
+"""Fair shares of a change that is not a sum over pairs: each part's mean effect over all orders of adding the parts.
 
 Source: L. S. Shapley, "A Value for n-Person Games" (1953). The event is rated with every coalition of up to `MAX_PARTS`
-parts of the field. All coalitions form one table of events, which a single call of the replay's kernel rates.
+parts of the field. All coalitions form one table of events, which the replay's kernel rates in a single call.
 """
 
 import math
@@ -18,9 +18,9 @@ from podium.engine.system import System
 from podium.engine.tables.encoding import frozen
 from podium.support.words import shown_parts
 
-WHOLE = 2**53  # in units: a double cannot represent every larger whole number
+WHOLE = 2**53  # in units: a double cannot represent every whole number above this
 MAX_PARTS = 8  # most parts for which all coalitions (256) are rated
-MAX_BLOCKS = 100  # most opponents, or blocks of opponents, to leave out one at a time
+MAX_BLOCKS = 100  # most opponents or blocks of opponents to leave out one at a time
 QUICK_WORK = 1.1e5  # pairs that can be rated again in about 10 ms; limits the number of parts
 FEW_PARTS = 5
 MAX_WORK = 2e7  # most pairs to rate again; large fields get fewer parts and larger blocks
@@ -33,15 +33,15 @@ class Part(NamedTuple):
 
     entries: list[int]  # entries that are missing without this part
     members: list[int]  # the entries that divide its share, neighbours together
-    alone: bool  # members are left out of this part only, not of the whole field
+    alone: bool  # members are left out of this part only, not out of the whole field
 
 
 class RatingUpdate(NamedTuple):
-    """One update in the columns: its entrants, and its entries heat by heat."""
+    """One update in the columns: its entrants, and the entries of each heat."""
 
     columns: inputs.Columns
     number: int
-    entrants: tuple[int, int]  # the first, and the one after the last
+    entrants: tuple[int, int]  # the first entrant, and the entrant after the last
     first_heat: int
     start: npt.NDArray[np.int64]  # (heats): the first entry of each heat
     stop: npt.NDArray[np.int64]
@@ -71,7 +71,7 @@ def affordable_parts(update: RatingUpdate) -> int:
 def fair_shares(
     system: System, update: RatingUpdate, entrant: int, states: Any, change: float, parts: Sequence[Part]
 ) -> tuple[float, list[list[float]]]:
-    """Return the change that remains if all parts are left out, and the shares of each part's members."""
+    """Return the change without any of the parts, and the shares of each part's members."""
     if not parts:
         return change, []
     coalitions = np.arange(2 ** len(parts) - 1)  # all but the full coalition, whose worth is the change itself
@@ -104,7 +104,7 @@ def fair_shares(
 
 
 def blocks_of(members: list[int], parts: Sequence[Part], update: RatingUpdate) -> list[list[int]]:
-    """Return the members of a part, to be left out one at a time, or blocks of neighbours in a large field."""
+    """Return the groups of a part's members to leave out in turn: single members or, in large fields, blocks."""
     total = sum(len(part.members) for part in parts)
     field = float((update.stop - update.start).max())
     most = min(MAX_BLOCKS, max(len(parts), int(MAX_WORK / field**2)))
@@ -118,7 +118,7 @@ def shapley_values(worth: npt.NDArray[np.float64]) -> list[float]:
     The values add up to the worth of the full coalition minus that of the empty one.
 
     Args:
-        worth: array of shape (2^parts,) with the worth of each coalition. Bit k of the index is set if part k is in the
+        worth: the worth of each coalition, an array of shape (2^parts,). Bit k of an index is set if part k is in the
             coalition.
     """
     parts = worth.size.bit_length() - 1
@@ -136,7 +136,7 @@ def shapley_values(worth: npt.NDArray[np.float64]) -> list[float]:
 def divided(share: float, effects: list[float]) -> list[float]:
     """Divide a share among effects.
 
-    Every effect is adjusted by the same proportion of its absolute size, so signs may differ.
+    Every effect is adjusted by the same proportion of its absolute size, so effects may have different signs.
     """
     size = sum(map(abs, effects))
     if size == 0.0:
@@ -176,7 +176,7 @@ def changes_among(
 def table_of_sets(
     update: RatingUpdate, present: Mask, entrant: int, entrants: Any, slots: Any, offsets: Any
 ) -> inputs.Columns:
-    """Return one update per set of entries, without empty heats and with gaps in the ranks closed."""
+    """Return a table with one update per set of entries, without empty heats or gaps in the ranks."""
     columns = update.columns
     base = int(update.start[0])
     entries = base + np.nonzero(present)[1]
@@ -260,7 +260,7 @@ def shown_table(
 def move_unit(
     counts: "npt.NDArray[np.int64]", exact: "npt.NDArray[np.float64]", surplus: "npt.NDArray[np.int64]"
 ) -> None:
-    """Move a unit from a column with too many units to one with too few, through other columns if that costs less.
+    """Move a unit from a column with too many units to a column with too few, through other columns if that costs less.
 
     The cost of a step is the amount that it adds to the squared errors of the cells. The cheapest path is found with
     the Bellman-Ford algorithm.

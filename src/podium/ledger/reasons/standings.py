@@ -1,4 +1,4 @@
-"""The finishing order of an event, and the reason for it: the submitted sums, times and gaps."""
+"""The finishing order of an event and the reason for it: the submitted scores, times and gaps."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -87,7 +87,7 @@ def standings(events: Events, update: RatingUpdate, frame: pl.DataFrame, rows: S
     derived = OVERALL not in names or not any(line.get("heat") == OVERALL for line in sent)
     if len(heats) > 1 and OVERALL not in names:
         counting = frame.with_row_index("row").filter(~pl.col("status").is_in(UNRATED_STATUS))
-        overall = overall_results(counting)  # a system does not have to use it for comparisons
+        overall = overall_results(counting)  # a system need not use it for comparisons
         rows_of_overall, ranks = overall_rows(counting, overall).to_dicts(), overall_ranks(overall).tolist()
         lines += map(line_of, rows_of_overall, ranks)
     decided = OVERALL if len(heats) > 1 or OVERALL in names else next(iter(heats), None)
@@ -96,7 +96,7 @@ def standings(events: Events, update: RatingUpdate, frame: pl.DataFrame, rows: S
 
 
 def entry_line(events: Events, i: int, player: str, heat: str | None, sent: dict[str, Any]) -> Line:
-    """Return the result of an encoded entry. Values derived from the heats exist only in the columns."""
+    """Return the result of an encoded entry. The columns alone contain the values derived from the heats."""
     columns = events.columns
     own = heat is None or (sent.get("heat") or "") == heat
     finished = bool(columns.finished[i]) if columns.finished.size else True
@@ -120,7 +120,7 @@ def known(column: Any, i: int) -> float | None:
 
 
 def line_of(sent: dict[str, Any], place: int | None) -> Line:
-    """Return the result in a row of a results table, or in an overall result derived from the heats."""
+    """Return the result from a row of a results table, or from an overall result derived from the heats."""
     return Line(
         heat=sent.get("heat"),
         player=sent["player"],
@@ -142,7 +142,7 @@ class EventRanks(NamedTuple):
 
 
 def event_ranks(events: Events) -> EventRanks:
-    """Return the rank of each entrant of each event, as in `standings`, and the number of entrants."""
+    """Return the rank of each entrant in each event, as in `standings`, and the number of entrants."""
     columns, entrant = events.columns, events.ledger.entrant.array
     sizes = np.diff(columns.entrants)
     players = sizes
@@ -169,7 +169,7 @@ def event_ranks(events: Events) -> EventRanks:
 
 
 def derived_ranks(frame: pl.DataFrame, rows: Any) -> Any:
-    """Return ranks derived from the heats, one per entrant, or 0 if they cannot be derived."""
+    """Return each entrant's rank, derived from the heats, or 0 if it cannot be derived."""
     status, counts = frame["status"], np.ones(frame.height, np.bool_)
     for word in UNRATED_STATUS:
         counts &= (status != word).to_numpy()
@@ -213,7 +213,7 @@ def ranked_by(table: Standings, player: str) -> str:
 
 
 def teams_ranked_by(finishers: Iterable[Line]) -> str:
-    """Return the reason for the order of the teams, as a sentence."""
+    """Return the reason for the order of the teams as a sentence."""
     sides: dict[str, list[Line]] = {}
     for line in finishers:
         sides.setdefault(line.team or line.player, []).append(line)

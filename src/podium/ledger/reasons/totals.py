@@ -18,7 +18,7 @@ KINDS = (WON, DRAWN, LOST, BEAT_QUITTERS, QUIT, MARGINS, TIME_AWAY, BONUS, SEASO
 KIND_OF_CAUSE = {
     "margin": MARGINS, "idle": TIME_AWAY, "time": TIME_AWAY, "base_points": BONUS, "quits": QUIT, "did_not_start": QUIT,
 }  # fmt: skip
-DUELS = "duels"  # won, drawn and lost duels together, so that wins offset losses
+DUELS = "duels"  # won, drawn and lost duels are combined, so that wins offset losses
 SUBJECTS = {
     DUELS: "results against those who finished", BEAT_QUITTERS: "opponents who quit", QUIT: "quitting",
     MARGINS: "margins", TIME_AWAY: "time away", BONUS: "bonus points", SEASON: "new seasons", OTHER: "other causes",
@@ -57,7 +57,7 @@ def total_reasons(player: str, explanations: Sequence[Explanation], seasons: flo
         seasons: the change in points caused by new seasons between these events.
 
     Returns:
-        A total for each kind of reason. They add up to the change in the rating, exactly and as displayed.
+        A total for each kind of reason. The totals add up to the change in the rating, both exactly and as displayed.
     """
     points: dict[str, list[float]] = {kind: [] for kind in KINDS}
     events: dict[str, dict[str, None]] = {kind: {} for kind in KINDS}
@@ -102,7 +102,7 @@ def kinds_in(explanation: Explanation) -> Iterable[tuple[str, float]]:
 
 
 def summary(player: str, events: int, won: int, total: Decimal, parts: dict[str, Decimal]) -> str:
-    """Return a sentence about the number of events a player won, the points gained or lost, and the main reasons."""
+    """Return a sentence with the number of events won, the points gained or lost, and the main reasons."""
     moved = f"{'gained' if total > 0 else 'lost'} {abs(total)} points" if total else "kept the rating"
     against = (2 * won > events and total < 0) or (won == 0 and total > 0)
     text = f"{player} won {won} of the last {counted(events, 'event')} and {'still ' if against else ''}{moved}"

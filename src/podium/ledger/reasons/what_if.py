@@ -1,4 +1,4 @@
-"""What-if changes: an event is rated again from the states before it, with one thing different."""
+"""Rate an event again with one thing changed, starting from the states before it."""
 
 from bisect import bisect_left
 from collections.abc import Sequence
@@ -28,8 +28,8 @@ from podium.results.reading import Results
 from podium.support.words import counted, lines_html, ordinal, shown_change, signed
 
 MAX_ALTERNATIVES = 8
-MAX_IMAGINED = 2_500  # most entrants in an event to rate again, pair by pair, while somebody waits
-MAX_PAIRS = 8e6  # pairs over all alternatives, which take about 0.4 s
+MAX_IMAGINED = 2_500  # largest event to rate again, pair by pair, while somebody waits
+MAX_PAIRS = 8e6  # pairs in all alternatives together, which take about 0.4 s
 NUMBERS = ("position", "score", "time_s", "team_score")
 Numbers = dict[str, npt.NDArray[np.float64]]
 
@@ -46,14 +46,14 @@ class Alternative:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class WhatIf:
-    """A player's event as it happened, and as it would have been with one thing different."""
+    """A player's actual event, and how it would have been with one thing different."""
 
     event_id: str
     player: str
     rating_before: float
     delta: float  # the actual change
     shown: Decimal
-    alternatives: tuple[Alternative, ...]  # quit heats first, then the other heats in turn, then all heats won
+    alternatives: tuple[Alternative, ...]  # quit heats first, then the other heats in order, then winning all heats
 
     def __repr__(self) -> str:
         alternatives = counted(len(self.alternatives), "alternative")
@@ -93,7 +93,7 @@ class OwnHeat:
     name: str
     row: int  # of the results
     side: int  # equal for team mates; negative if everybody competes individually
-    rank: int  # among the finishers, counting each side once; 0 if the player did not finish
+    rank: int  # place among the finishers, counting each side once; 0 if the player did not finish
     place: float  # ties share the mean of their places
     tied: bool
     status: str
@@ -103,21 +103,21 @@ class OwnHeat:
 
 
 def side_of(finisher: tuple[int, float, int]) -> int:
-    """Return the number of a finisher's team, or of a player who competes individually."""
+    """Return the number of a finisher's side: a team or an individual player."""
     row, _, side = finisher
     return side if side >= 0 else -1 - row
 
 
 @dataclass(frozen=True, slots=True)
 class Altered:
-    """One thing to change: the player's new places in heats."""
+    """One change to try: the player's new places in heats."""
 
     words: str
     places: list[tuple[OwnHeat, int]]
 
 
 def is_quickly_imagined(system: System, events: Events) -> bool:
-    """Return True if the event can be rated again within the time of a request."""
+    """Return True if the event can be rated again during a request."""
     return len(events.columns.player) <= MAX_IMAGINED or sums_up(system)
 
 
@@ -125,15 +125,15 @@ def what_if(
     system: System, events: Events, replayed: Replayed, event_id: str, player: str, period: str = "event",
     found: Found | None = None, *, margin: float | None = None,
 ) -> WhatIf:  # fmt: skip
-    """Return the changes that a player would get by winning a lost heat, finishing a quit heat or winning every heat.
+    """Return the rating changes for winning a lost heat, for finishing a quit heat, and for winning every heat.
 
-    A quit heat is finished in the median place of the player's other heats, or in the expected place if there are no
-    others. The other players keep their order. Everyone behind the player takes the next submitted result (score and
-    time). In team events, the player's team wins by its team score. Within a rating period, the change is the change
-    over the whole period. `found` is the result of `find_entrant`.
+    In a quit heat, the player is assumed to finish in the median place of the player's other heats, or in the expected
+    place if there are no others. The other players keep their order. Everyone behind the player takes the next
+    submitted result (score and time). In team events, the player's team wins by its team score. Within a rating period,
+    the change is the change over the whole period. `found` is the result of `find_entrant`.
 
-    If the system rates margins, wins between two sides are by `margin`, or by the pool's usual margin. With a margin,
-    wins are changed as well.
+    If the system rates margins, heats between two sides are won by `margin` or, by default, by the pool's usual margin.
+    If `margin` is set, heats that the player won are changed as well.
     """
     check_margin(system, margin)
     _, player, entrant, _ = found or find_entrant(events, event_id, player)
@@ -202,8 +202,8 @@ def alterations(heats: list[OwnHeat], most: int, by: str, *, wins: bool) -> list
     Args:
         heats: the player's heats.
         most: the largest number of changes.
-        by: the margin of wins between two sides, in words.
-        wins: True to change wins between two sides as well, to wins by this margin.
+        by: words for the margin by which heats between two sides are won.
+        wins: True to also change heats between two sides that the player won, to wins by this margin.
     """
     quits, won = [], []
     for heat in heats:
@@ -230,7 +230,7 @@ def alterations(heats: list[OwnHeat], most: int, by: str, *, wins: bool) -> list
 
 
 def finish_of(heat: OwnHeat, others: list[int]) -> tuple[int, str]:
-    """Return the place assumed for a player who quit a heat, and the reason for it as text.
+    """Return the place to assume for a player who quit a heat, and the reason for it in words.
 
     `others` are the player's places in other heats.
     """
@@ -258,7 +258,7 @@ def instead(heat: OwnHeat) -> str:
 def changes_with(account: Account, altered: Sequence[Altered], period: str, margin: float | None) -> list[float]:
     """Return the player's change with each alteration. One call rates them all, each in a separate pool.
 
-    `margin` is the margin of wins between two sides, if it counts.
+    `margin` is the margin by which heats between two sides are won, if margins count.
     """
     if not altered:
         return []
@@ -280,7 +280,7 @@ def changes_with(account: Account, altered: Sequence[Altered], period: str, marg
 
 
 def altered_results(account: Account, altered: Sequence[Altered], margin: float | None) -> Results:
-    """Return the results of the update once for each alteration, in separate pools."""
+    """Return a table with the results of the update once per alteration, each in a separate pool."""
     events, update = account.events, account.update
     rows = np.unique(events.entry_row[int(update.start[0]) : int(update.stop[-1])])
     once = events.results.frame[rows]
@@ -311,7 +311,7 @@ def altered_results(account: Account, altered: Sequence[Altered], margin: float 
 
 
 def set_margin(numbers: Numbers, heat: OwnHeat, margin: float, place_of: dict[int, int]) -> None:
-    """Set the scores of a heat between two sides, whose places are known, so that the win is by this margin."""
+    """Set the scores of a heat between two sides so that it is won by this margin. The places must be known."""
     rows = [place_of[heat.row], *(place_of[row] for row, _, _ in [*heat.rivals, *heat.mates])]
     if heat.side >= 0:
         numbers["team_score"][rows] *= margin
@@ -323,7 +323,7 @@ def take_place(numbers: Numbers, heat: OwnHeat, place: int, place_of: dict[int, 
     """Move the player to a place in a heat without teams. Scores and times stay with the places."""
     behind = len(heat.rivals) if not heat.rank else sum(rival[1] < heat.place for rival in heat.rivals)
     lines = [place_of[row] for row, _, _ in heat.rivals]
-    lines.insert(behind, place_of[heat.row] if heat.rank else lines[-1])  # an extra finisher gets the last result
+    lines.insert(behind, place_of[heat.row] if heat.rank else lines[-1])  # an additional finisher gets the last result
     order = [place_of[row] for row, _, _ in heat.rivals]
     order.insert(place - 1, place_of[heat.row])
     for name in ("score", "time_s"):

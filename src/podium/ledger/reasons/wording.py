@@ -1,4 +1,4 @@
-"""The text of an explanation: the verdict, the decisive part, and the duels."""
+"""The wording of explanations: the verdict, the decisive part, and the duels."""
 
 import math
 from collections.abc import Sequence
@@ -8,8 +8,8 @@ from decimal import Decimal
 from podium.ledger.reasons.duels import BAND, CAUSE, HEAT, OPPONENT, Heading
 from podium.support.words import capitalised, listed, shown, signed
 
-MAX_NAMED = 8  # most names in a list; further names are only counted
-DECIDING_SHARE = Decimal("0.4")  # share of the change from which one part counts as its cause
+MAX_NAMED = 8  # most names in a list; other names are only counted
+DECIDING_SHARE = Decimal("0.4")  # a part counts as the cause if it has at least this share of the change
 DRAW = 0.5
 TWO_DIGITS = 9.95  # an expected margin above this is shown as a whole number
 CAUSES = {
@@ -72,7 +72,7 @@ def outcome(against: Tally, status: str, *, two_teams: bool = False) -> str:
 
 
 def duels_outcome(against: Tally) -> str:
-    """Return the outcome without an overall result, worded to follow a name: "won 3 of 8 duels, drew 1"."""
+    """Return the outcome if there is no overall result, worded to follow a name: "won 3 of 8 duels, drew 1"."""
     if not against.duels:
         return ""
     drew = f", drew {against.drew}" if against.drew else ""
@@ -92,7 +92,7 @@ def verdict(player: str, result: str, change: Decimal, *, you: bool = False) -> 
 
 
 def heat_words(name: str, event_id: str | None = None) -> str:
-    """Return the words for a heat, with its event if given: "heat 3", "the overall result", 'heat "final"'."""
+    """Name a heat, with its event if provided: "heat 3", "the overall result", 'heat "final"'."""
     event = f"event {event_id}" if event_id else ""
     if name == "overall":
         words = "the overall result"
@@ -105,14 +105,14 @@ def heat_words(name: str, event_id: str | None = None) -> str:
 
 
 def heats_label(names: Sequence[str]) -> str:
-    """Return the label of one heat, or of several neighbouring heats: "Heat 2", "Overall", "Heats 1 to 3"."""
+    """Return the label of one heat or of several consecutive heats: "Heat 2", "Overall", "Heats 1 to 3"."""
     if len(names) == 1:
         return "Overall" if names[0] == "the overall result" else capitalised(names[0])
     return capitalised(heats_subject(names))
 
 
 def heats_subject(names: Sequence[str]) -> str:
-    """Return one heat, or several neighbouring heats, as the subject of a sentence."""
+    """Return one heat, or several consecutive heats, as the subject of a sentence."""
     if len(names) == 1:
         return names[0]
     first = names[0].replace("heat ", "heats ", 1).replace("event ", "events ", 1)
@@ -149,13 +149,13 @@ def band_result(against: Tally) -> str:
 
 
 def gap_words(lead: float, digits: int) -> str:
-    """Return a gap, worded to follow a name: "723 below", "level". It has one decimal place fewer than points."""
+    """Return a gap, worded to follow a name: "723 below", "level". Gaps have one decimal place fewer than points."""
     gap = shown(lead, digits - 1)
     return f"{abs(gap)} {'above' if gap > 0 else 'below'}" if gap else "level"
 
 
 def rated_words(lead: float, digits: int, *, you: bool) -> str:
-    """Return a gap for a sentence: "rated 723 below you", "rated as you are"."""
+    """Return a gap for use in a sentence: "rated 723 below you", "rated as you are"."""
     gap = gap_words(lead, digits)
     if gap == "level":
         return "rated as you are" if you else "rated the same"
@@ -163,7 +163,7 @@ def rated_words(lead: float, digits: int, *, you: bool) -> str:
 
 
 def band_words(heading: Heading, digits: int, player: str = "") -> str:
-    """Return the limits of a band: "200 or more below Ana", "50 to 199 above Ana", "within 50 of Ana"."""
+    """Describe the limits of a band: "200 or more below Ana", "50 to 199 above Ana", "within 50 of Ana"."""
     low, high = heading.edges
     unit = Decimal(1).scaleb(1 - digits)
     beside, near = (f" {player}", f" of {player}") if player else ("", "")
@@ -177,17 +177,17 @@ def band_words(heading: Heading, digits: int, player: str = "") -> str:
 
 
 def band_label(heading: Heading, digits: int) -> str:
-    """Return the limits of a band, as a label below the player's name: "200+ below", "Within 50"."""
+    """Return the limits of a band as a label, to be displayed below the player's name: "200+ below", "Within 50"."""
     return capitalised(band_words(heading, digits).replace(" or more", "+"))
 
 
 def cause_words(cause: str) -> str:
-    """Return the words for a cause other than opponents, for use in a sentence."""
+    """Name a cause other than opponents, for use in a sentence."""
     return CAUSES.get(cause, cause.replace("_", " "))
 
 
 def margin_words(margins: Sequence[tuple[float, float]]) -> str:
-    """Return the margin and the expected margin of one or more heats: "won by 3; 9 were expected"."""
+    """Describe the margin and the expected margin of one or more heats: "won by 3; 9 were expected"."""
     margin, expected = (math.fsum(numbers) for numbers in zip(*margins, strict=True))
     if len(margins) > 1:
         return f"margins of {margin:+.4g} in {len(margins)} heats; {expected:+.1f} were expected"
@@ -209,7 +209,7 @@ class Phrases:
 
 
 def opponent_subject(name: str, against: Tally, lead: float, points: Decimal, digits: int) -> tuple[str, str]:
-    """Return one opponent as the subject of a sentence, one for others and one for the player.
+    """Return one opponent as the subject of two sentences: about the player, and to the player.
 
     If the points contradict the result of a duel, the result is not mentioned.
     """
@@ -224,9 +224,9 @@ def opponent_subject(name: str, against: Tally, lead: float, points: Decimal, di
 
 
 def band_subject(heading: Heading, against: Tally, points: Decimal, digits: int) -> tuple[str, str]:
-    """Return a band as the subject of a sentence, for others and for the player.
+    """Return a band as the subject of two sentences: about the player, and to the player.
 
-    It counts duels that match its points.
+    The subject counts the duels whose outcome matches the sign of the points.
     """
     count = against.duels
     verb, number = ("losing to", against.lost) if points < 0 else ("beating", against.won)
@@ -237,7 +237,7 @@ def band_subject(heading: Heading, against: Tally, points: Decimal, digits: int)
 
 
 def heat_subject(names: Sequence[str], status: str) -> tuple[str, str]:
-    """Return one heat, or several heats, as the subject of a sentence, one for others and one for the player."""
+    """Return one or more heats as the subject of two sentences: about the player, and to the player."""
     words = heats_subject(names)
     if len(names) == 1 and status in UNFINISHED:
         words = f"{UNFINISHED[status]} {words}"
@@ -245,7 +245,7 @@ def heat_subject(names: Sequence[str], status: str) -> tuple[str, str]:
 
 
 def effect(points: Decimal) -> str:
-    """Return a part's effect: "cost 33.4", "brought 2.8"."""
+    """Return a part's effect in words: "cost 33.4", "brought 2.8"."""
     return f"{'cost' if points < 0 else 'brought'} {abs(points)}"
 
 
@@ -260,7 +260,7 @@ def deciding(phrases: Sequence[Phrases], change: Decimal) -> Phrases | None:
 
 
 def cause(phrases: Sequence[Phrases], change: Decimal, *, you: bool = False) -> str:
-    """Return a sentence about the decisive part ("Quitting heat 2 cost 33.4 of them."), or about the lack of one."""
+    """Return a sentence about the decisive part ("Quitting heat 2 cost 33.4 of them."), or about the absence of one."""
     moving = [phrase for phrase in phrases if phrase.points]
     if not change:
         return "Gains and losses are equal." if moving else ""
@@ -286,7 +286,7 @@ def counterweight(phrases: Sequence[Phrases], change: Decimal) -> str:
 
 
 def summary(player: str, result: str, phrases: Sequence[Phrases], change: Decimal) -> str:
-    """Return two or three sentences for the player."""
+    """Return a summary for the player in two or three sentences."""
     largest = deciding(phrases, change)
     beyond = largest is not None and abs(largest.points) > abs(change)
     against = "" if beyond else counterweight(phrases, change)
@@ -295,7 +295,7 @@ def summary(player: str, result: str, phrases: Sequence[Phrases], change: Decima
 
 
 def shared_words(player: str, own: Decimal, equipment: Sequence[tuple[str, str, Decimal]]) -> str:
-    """Return a sentence about the points for a player and for each piece of equipment (kind, name and points)."""
+    """Return a sentence about a player's points and those of each piece of equipment (kind, name and points)."""
     if not equipment:
         return ""
     total = own + sum((points for _, _, points in equipment), Decimal(0))
@@ -318,7 +318,7 @@ def duels_headline(count: int, won: float, expected: float, *, graded: bool) -> 
 
 
 def duel_meaning(player: str, heats: Sequence[str], opponents: int, *, draws: bool, graded: bool) -> str:
-    """Return one or two sentences about the meaning of a duel in an event with these heats."""
+    """Return one or two sentences that explain a duel in an event with these heats."""
     if len(heats) > 1:
         whole = sum(name != "overall" for name in heats)
         more = ", and the overall result counts as one more heat" if whole < len(heats) else ""
@@ -331,7 +331,7 @@ def duel_meaning(player: str, heats: Sequence[str], opponents: int, *, draws: bo
 
 
 def not_compared_words(left_out: Sequence[tuple[str, str | None, str]], heats: int) -> str:
-    """Return sentences about the players who are not compared. Each player is given with a heat and a reason.
+    """Return sentences about the players who are not compared, given each player's heat and reason.
 
     The text is empty if there are no such players.
     """

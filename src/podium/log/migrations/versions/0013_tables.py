@@ -163,8 +163,8 @@ CREATE TABLE compatibility (
 INSERT INTO compatibility (id, earliest) VALUES (1, '0013')
 """
 
-# Of a large ledger, whose players have names of their own: else SQLite takes one player's changes for half of all, and
-# looks for a name among all players of the pool.
+# Statistics of a large ledger in which players have different names. Without them, SQLite assumes that one player has
+# half of all changes, and searches for a name among all players of the pool.
 STATISTICS = """
 ANALYZE;
 INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES

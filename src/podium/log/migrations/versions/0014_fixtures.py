@@ -1,4 +1,4 @@
-"""Add upcoming races, and the current places in running races."""
+"""Add upcoming races, and the current places in races under way."""
 
 from alembic import op
 
@@ -22,7 +22,7 @@ UPDATE compatibility SET earliest = '0014'
 
 
 def upgrade() -> None:
-    """Create the tables. A version without them would keep fixtures in the log but not read their data."""
+    """Create the tables. A version without them would keep fixtures in the log, but could not read their data."""
     connection = op.get_bind()
     for statement in TABLES.format(number=NUMBERS[connection.dialect.name]).split(";"):
         connection.exec_driver_sql(statement)

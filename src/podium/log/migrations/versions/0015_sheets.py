@@ -1,4 +1,4 @@
-"""Add sheets and the events that came from them."""
+"""Add sheets, and the events that came from them."""
 
 from alembic import op
 
@@ -25,7 +25,7 @@ UPDATE compatibility SET earliest = '0015'
 
 
 def upgrade() -> None:
-    """Create the tables. A version without them would read moved events at their earlier positions."""
+    """Create the tables. A version without them would place moved events at their earlier positions."""
     connection = op.get_bind()
     for statement in TABLES.format(**WORDS[connection.dialect.name]).split(";"):
         connection.exec_driver_sql(statement)

@@ -1,4 +1,4 @@
-"""Add equipment shared by entrants, in its own table. Former names and merges can belong to players or equipment."""
+"""Add equipment that entrants share, in its own table. Former names and merges can belong to players or equipment."""
 
 from alembic import op
 
@@ -50,7 +50,7 @@ WORDS = {
 def upgrade() -> None:
     """Create the table.
 
-    A version without it would rate without the equipment and would not know the numbers of equipment.
+    A version without the table would rate without the equipment, and would not know its numbers.
     """
     connection = op.get_bind()
     dialect = connection.dialect.name

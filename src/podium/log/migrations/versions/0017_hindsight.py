@@ -15,6 +15,6 @@ CREATE TABLE hindsight (
 
 
 def upgrade() -> None:
-    """Create the table. A version that does not know the table works without it."""
+    """Create the table. A version that does not know it works without it."""
     connection = op.get_bind()
     connection.exec_driver_sql(TABLE.format(**WORDS[connection.dialect.name]))

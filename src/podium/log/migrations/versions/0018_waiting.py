@@ -1,4 +1,4 @@
-"""Add files that wait until questions about their meaning are answered."""
+"""Add files that wait for answers to questions about their meaning."""
 
 from alembic import op
 
@@ -14,6 +14,6 @@ CREATE TABLE waiting (
 
 
 def upgrade() -> None:
-    """Create the table. A version that does not know the table never lets a file wait."""
+    """Create the table. A version that does not know it never lets a file wait."""
     connection = op.get_bind()
     connection.exec_driver_sql(TABLE.format(bytes=BYTES[connection.dialect.name]))

@@ -1,4 +1,4 @@
-"""Add the scores that determine ranks: ratings, minus deviations if the system says so."""
+"""Add the scores that determine ranks: ratings, minus deviations if the system uses them."""
 
 from alembic import op
 

@@ -1,6 +1,6 @@
-"""Store titles next to the log, and digests of each pool's ledger in place of the ledger.
+"""Store titles next to the log, and digests of each pool's ledger instead of the ledger.
 
-Add caches that can be deleted.
+Add caches, which can be deleted at any time.
 """
 
 from alembic import op

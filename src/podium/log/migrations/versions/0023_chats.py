@@ -1,4 +1,4 @@
-"""Add webhooks that post to a chat, with the leader and the upcoming races that have been announced there."""
+"""Add webhooks that post to a chat. They record the leader and the upcoming races that were announced there."""
 
 from alembic import op
 

@@ -1,4 +1,4 @@
-"""Add the time zone of a pool."""
+"""Add the time zones of pools."""
 
 from alembic import op
 
@@ -6,5 +6,5 @@ revision, down_revision, branch_labels, depends_on = "0024", "0023", None, None
 
 
 def upgrade() -> None:
-    """Add the column. An empty text stands for UTC."""
+    """Add the column. An empty string means UTC."""
     op.get_bind().exec_driver_sql("ALTER TABLE pool ADD COLUMN time_zone TEXT DEFAULT '' NOT NULL")

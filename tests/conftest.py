@@ -9,9 +9,10 @@ import os
 import shutil
 import sys
 import tempfile
+import threading
 import uuid
 import warnings
-from contextlib import closing, suppress
+from contextlib import closing
 from pathlib import Path
 from unittest import mock
 
@@ -168,16 +169,15 @@ def create_database(server, template="template1"):
 @pytest.fixture(scope="session", autouse=True)
 def migrations_once(tmp_path_factory):
     """A new SQLite database is a copy of one that the migrations made: they take longer than most tests."""
-    template, migrate = tmp_path_factory.mktemp("template") / "podium.db", database.upgrade
+    template, migrate, lock = tmp_path_factory.mktemp("template") / "podium.db", database.upgrade, threading.Lock()
     Store(str(template)).close()
+    migrated = template.read_bytes()
 
     def upgrade(engine):
         path = file_of(engine.url)
-        if path is not None and path.parent.is_dir() and not path.exists():
-            copy = shutil.copyfile(template, path.with_name(uuid.uuid4().hex))
-            with suppress(FileExistsError):  # another thread was first
-                path.hardlink_to(copy)
-            copy.unlink()
+        with lock:  # of two threads, the first fills it
+            if path is not None and path.is_file() and not path.stat().st_size:
+                path.write_bytes(migrated)
         migrate(engine)
 
     with mock.patch.object(database, "upgrade", upgrade):

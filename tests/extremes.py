@@ -1,7 +1,7 @@
 """Events at the edges of what the doors let in, and rating them whatever is refused; also every kernel, as a script.
 
-As a script (`python tests/extremes.py elo stk …`) it runs every kernel over such events, for a process of its own with
-NUMBA_BOUNDSCHECK=1, where an index out of bounds is an error.
+As a script (`python tests/extremes.py elo stk …`) it runs every kernel over such events, for a process of its own
+where an index out of bounds is an error: with NUMBA_DISABLE_JIT=1 or with NUMBA_BOUNDSCHECK=1.
 """
 
 import os
@@ -10,6 +10,7 @@ from dataclasses import fields
 from datetime import UTC, datetime, timedelta
 
 import numpy as np
+from numba import config
 
 import podium
 from podium.engine.system import kinds
@@ -105,7 +106,7 @@ def run_kernels(names, *, whole):
     """Everything of these systems that is compiled, over extreme events, refused or not.
 
     Args:
-        whole: judge the predictions of every system, and not only of one.
+        whole: judge the predictions of every system. Without it, those of one are judged where nothing is compiled.
     """
     from podium.analysis.batched import can_share, sums_of_losses
     from podium.analysis.evaluation import evaluate
@@ -117,14 +118,14 @@ def run_kernels(names, *, whole):
     for name in names:
         # What judges predictions is the engine's: one system shows its indexes. A system's own loop is in the replay
         # too, which fills the rows of all entrants here, and those of one update for an explanation.
-        judged = whole or name == STANDING_FOR_PAIRWISE
+        judged = whole or (name == STANDING_FOR_PAIRWISE and bool(config.DISABLE_JIT))
         systems = {bound: at_bound(name, bound) for bound in ("default", "low", "high")}
         if name == "fide":  # otherwise nobody ever has a rating to look up
             systems["rated"] = find(name)(first_ratings=False)
         for bound, system in systems.items():
             if system is None:
                 continue
-            ratings, _ = rate_all(system, extreme_events(120, 2))
+            ratings, _ = rate_all(system, extreme_events(120 if whole else 60, 2))
             assert ratings or bound == "high"
             # Of one heat each, of which some systems judge two at once; the last is alone.
             rate_all(system, extreme_events(TOGETHER + 1, 4, heats=1))
@@ -160,6 +161,7 @@ def run_shared_kernels():
 
 if __name__ == "__main__":
     np.seterr(all="ignore")
-    run_kernels(sys.argv[1:], whole=bool(os.environ.get("PODIUM_SOAK")))
-    if STANDING_FOR_PAIRWISE in sys.argv:  # once, in one of the processes
+    whole = bool(os.environ.get("PODIUM_SOAK"))
+    run_kernels(sys.argv[1:], whole=whole)
+    if STANDING_FOR_PAIRWISE in sys.argv and (whole or config.DISABLE_JIT):  # once, in one of the processes
         run_shared_kernels()

@@ -174,13 +174,17 @@ def test_the_rules_of_pairwise_systems_take_nothing_by_its_index():
     assert found["codeforces"]
 
 
-@pytest.mark.parametrize("some", [CHECKED[::2], CHECKED[1::2]], ids=lambda some: some[0])
-def test_no_kernel_reaches_beyond_its_arrays(some):
-    run_checked([str(TESTS / "extremes.py"), *some])
+# As Python, where NumPy checks every index; one system is compiled with these checks. `make soak` compiles all.
+INTERPRETED, COMPILED = "NUMBA_DISABLE_JIT", "NUMBA_BOUNDSCHECK"
+WAYS = times(
+    [(INTERPRETED, CHECKED[::2]), (INTERPRETED, CHECKED[1::2]), (COMPILED, [STANDING_FOR_PAIRWISE])],
+    [(COMPILED, CHECKED[::2]), (COMPILED, CHECKED[1::2])],
+)
 
 
-def run_checked(words):
-    """Run Python where every index in a kernel is checked."""
-    environment = os.environ | {"NUMBA_BOUNDSCHECK": "1"}
-    done = subprocess.run([sys.executable, *words], check=False, capture_output=True, text=True, env=environment)
+@pytest.mark.parametrize(("way", "some"), WAYS, ids=[f"{way}-{some[0]}" for way, some in WAYS])
+def test_no_kernel_reaches_beyond_its_arrays(way, some):
+    environment = {name: value for name, value in os.environ.items() if name not in (INTERPRETED, COMPILED)}
+    words = [sys.executable, str(TESTS / "extremes.py"), *some]
+    done = subprocess.run(words, check=False, capture_output=True, text=True, env=environment | {way: "1"})
     assert done.returncode == 0, done.stderr[-2000:]

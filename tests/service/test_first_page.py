@@ -140,9 +140,9 @@ def test_a_start_needs_no_pool_for_the_first_page(season, tmp_path):
 
 def test_a_headline_of_an_earlier_version_is_not_stored(sqlite_store):
     sqlite_store.create_pool("main", find("elo")(), public=True)
-    version = sqlite_store.version("main")
+    edition = sqlite_store.edition("main")
     sqlite_store.submit("main", rows(1, ["Ana", "Ben"]))
-    sqlite_store.keep_headline("main", version, b"{}")
+    sqlite_store.keep_headline("main", edition, b"{}")
     assert sqlite_store.cache("main", "headline") is None
-    sqlite_store.keep_headline("main", sqlite_store.version("main"), b"{}")
+    sqlite_store.keep_headline("main", sqlite_store.edition("main"), b"{}")
     assert sqlite_store.cache("main", "headline").body == b"{}"

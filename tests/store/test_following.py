@@ -87,6 +87,27 @@ def test_a_database_that_was_put_back_to_an_earlier_state_is_folded_again(store,
     assert differences(store, "main", snapshot_of(store)) == []
 
 
+def test_cached_responses_of_a_lost_entry_are_not_used_for_the_entry_with_its_number(store, path, tmp_path):
+    store.submit("main", rows(0, "abc"))
+    store.close()
+    shutil.copyfile(path, tmp_path / "earlier.db")
+    store.submit("main", rows(1, "abc"))
+    version, edition, lost = store.version("main"), store.edition("main"), responses(store)
+    assert responses(store) == lost
+    store.close()
+    shutil.copyfile(tmp_path / "earlier.db", path)
+    store.submit("main", rows(2, "cba"))
+    assert store.version("main") == version
+    assert store.edition("main") != edition
+    with closing(Store(str(path))) as other:
+        assert responses(store) == responses(other) != lost
+
+
+def responses(store):
+    """Read what is cached: rivals, movers, and the sum of reasons."""
+    return store.rivals("main", "a"), store.movers("main"), store.reasons("main", "a")
+
+
 def test_a_pool_that_was_deleted_and_created_again_has_none_of_the_old_events(store):
     store.submit("main", rows(0, "abc"))
     snapshot_of(store)

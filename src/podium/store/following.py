@@ -1,5 +1,6 @@
 """Snapshots of pools, shared by all readers of a store. Each snapshot catches up with the log when it is read."""
 
+import hashlib
 import logging
 import math
 from collections import OrderedDict
@@ -15,7 +16,6 @@ import sqlalchemy as sa
 
 from podium.errors import UnknownError
 from podium.log.database import StoreError, read_transaction
-from podium.log.log import newest_seq
 from podium.log.pools import NO_DESCRIPTION, Pool, PoolView, get_pool, refuse_other_arithmetic
 from podium.log.schema import log
 from podium.log.statements import fetch_parts, of_pool
@@ -94,9 +94,9 @@ class Snapshots:
         self._pools: OrderedDict[str, Followed] = OrderedDict()  # by the pool's name, least recently read first
         self._lock = RLock()
 
-    def find(self, pool: PoolView) -> Snapshot | None:
-        """Return the snapshot in memory of a pool exactly as its transaction sees it, or None."""
-        return self._followed(pool.name).snapshots.get((pool.id, newest_place(pool)))
+    def find(self, pool: PoolView, place: LogPlace) -> Snapshot | None:
+        """Return the snapshot in memory of a pool whose newest log entry is this one, or None."""
+        return self._followed(pool.name).snapshots.get((pool.id, place))
 
     def holds(self, name: str) -> bool:
         """Return True if memory contains a snapshot of a pool, even an older one."""
@@ -326,7 +326,7 @@ class PoolReader(PoolAt):
     """A pool as a transaction sees it, together with its snapshot."""
 
     snapshots: Snapshots = field(kw_only=True, repr=False, compare=False)
-    older: Snapshot | None = field(default=None, kw_only=True, repr=False, compare=False)  # snapshot to read instead
+    older: Held | None = field(default=None, kw_only=True, repr=False, compare=False)  # snapshot to read instead
     # True if callers catch a `BehindError` and start over
     begins_again: bool = field(default=False, kw_only=True, compare=False)
     written: list[LogPlace] = field(default_factory=list, kw_only=True, repr=False, compare=False)
@@ -351,13 +351,18 @@ class PoolReader(PoolAt):
     def folded(self) -> Snapshot:
         """The pool as this transaction sees it, even if it was rated by another revision of the arithmetic."""
         if self.older is not None:
-            return self.older
+            return self.older.snapshot
         if self.begins_again:
-            found = self.snapshots.find(self)
+            found = self.snapshots.find(self, self.place)
             if found is None:
                 raise BehindError(self.name)
             return found
         return self.snapshots.at(self)
+
+    @cached_property
+    def place(self) -> LogPlace:
+        """The newest log entry that the responses include."""
+        return newest_place(self) if self.older is None else self.older.place
 
     @property
     def answers(self) -> Answers:
@@ -370,7 +375,12 @@ class PoolReader(PoolAt):
         Returns:
             The number of the newest log entry that the responses include, or 0 if the log is empty.
         """
-        return newest_seq(self) if self.older is None else self.older.seq
+        return self.place.seq
+
+    def edition(self) -> str:
+        """Return a text that identifies the pool and the newest log entry that the responses include."""
+        digest = hashlib.blake2b(self.place.hash or b"", key=self.secret, digest_size=12)
+        return f"{self.place.seq} {digest.hexdigest()}"
 
     def publish(self, place: LogPlace, snapshot: Snapshot) -> None:
         """Make the snapshot that results from this transaction available to readers, once it is committed."""

@@ -475,11 +475,11 @@ class Store(Reader):
             self.keep_large_snapshots()
         super().close(patience_s)
 
-    def keep_headline(self, pool_name: str, version: int, body: bytes) -> None:
-        """Store the text about a pool for the first page, unless the pool has a newer version by now."""
+    def keep_headline(self, pool_name: str, edition: str, body: bytes) -> None:
+        """Store the text about a pool for the first page, unless the pool has another edition by now."""
         with self.writing(pool_name, even_closed=True) as pool:
-            if newest_place(pool).seq == version:
-                kept.write(pool, kept.HEADLINE, version, {kept.HEAD: body})
+            if pool.edition() == edition:
+                kept.write(pool, kept.HEADLINE, pool.version(), {kept.HEAD: body})
 
     keep_hindsight = hindsight.keep
 

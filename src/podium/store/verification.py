@@ -70,7 +70,7 @@ def differences(pool: PoolReader, compared: Counter[str]) -> Iterator[str]:
     compared["changes"] += replayed.rows.size
     compared["events"] += count_counting(replayed)
     yield from witness_differences(pool, replayed)
-    held = pool.snapshots.find(pool)
+    held = pool.snapshots.find(pool, pool.place)
     if held is not None:
         yield from event_differences(held, replayed)
         yield from ledger_differences(pool, held, replayed)

@@ -86,12 +86,20 @@ class PoolAt(PoolView):
         """
         raise NotImplementedError
 
+    def edition(self) -> str:
+        """The pool and the log entry that this transaction's responses belong to.
+
+        Another pool of the same name has another edition. So has a version with the same number in a database that was
+        put back to an earlier state.
+        """
+        raise NotImplementedError
+
     def value(self, key: tuple[Hashable, ...], find: Callable[[], T], version: Hashable = None) -> T:
-        """Return a response about this pool. It is calculated once for each version of the pool.
+        """Return a response about this pool. It is calculated once for each edition of the pool.
 
         Args:
             key: name under which the response is cached.
             find: function that calculates the response.
-            version: version of the response. Default: the version of the pool.
+            version: further values that the response depends on.
         """
-        return self.answers.value((self.id, *key), self.snapshot.seq if version is None else version, find)
+        return self.answers.value((self.id, *key), (self.edition(), version), find)

@@ -153,7 +153,7 @@ def why(visit: VisiblePool, event_id: EventId, player: PlayerName, first: FirstR
 
 def event_response(visit: Visit, event_id: str, player: str | None, first: int | None) -> Response:
     store = visit.store
-    version = f"{store.version(visit.pool)} {today()} {event_id}\0{player}\0{first}"  # fairness is recalculated daily
+    version = f"{store.edition(visit.pool)} {today()} {event_id}\0{player}\0{first}"  # fairness is recalculated daily
     same = unchanged(visit.request, version)
     if same is not None:
         return same

@@ -149,7 +149,7 @@ ABOUT: Final = {
     "readiness": "/readyz",
 }
 Seen = tuple[frozenset[str], str]  # pools that are visible, and the name of the visitor's key
-Version = tuple[int, tuple[Fixture, ...], bool]  # version of a card: the newest log entry, the races and `is_fresh`
+Version = tuple[str, tuple[Fixture, ...], bool]  # version of a card: the pool's edition, the races and `is_fresh`
 router = PageRouter()
 
 
@@ -172,8 +172,8 @@ class FrontPages:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._texts: dict[Seen, FrontText] = {}
-        self._headlines: dict[str, tuple[int, Headline]] = {}  # headlines with their versions, by pool
-        self._kept: dict[str, int] = {}  # versions of stored headlines, by pool
+        self._headlines: dict[str, tuple[str, Headline]] = {}  # headlines with their editions, by pool
+        self._kept: dict[str, str] = {}  # editions of stored headlines, by pool
         self._writing = threading.Lock()
 
     async def text(self, request: Request, seen: Seen) -> FrontText:
@@ -213,33 +213,33 @@ class FrontPages:
         try:
             if other_arithmetic(store.pool(pool)):  # its ratings cannot be read before they are recalculated
                 return None
-            version = store.version(pool)
-            known, headline = self._headlines.get(pool, (0, None))
-            if known != version:
-                headline = self._stored(store, pool, version)
+            edition = store.edition(pool)
+            known, headline = self._headlines.get(pool, ("", None))
+            if known != edition:
+                headline = self._stored(store, pool, edition)
             if headline is None or is_used_up(headline):
                 headline = find_headline(store, pool)
-            self._headlines[pool] = version, headline
+            self._headlines[pool] = edition, headline
             return PoolCard(pool_header(store.pool(pool)), headline, ahead_of(headline)[:TOP], is_fresh(headline))
         except UnknownError:
             self._headlines.pop(pool, None)
             return None
 
-    def _stored(self, store: Store, pool: str, version: int) -> Headline | None:
-        """Return the stored headline for this version of a pool, or None."""
+    def _stored(self, store: Store, pool: str, edition: str) -> Headline | None:
+        """Return the stored headline for this edition of a pool, or None."""
         found = store.cache(pool, kept.HEADLINE)
-        if found is None or found.seq != version:
+        if found is None or found.seq != store.version(pool):
             return None
-        self._kept[pool] = version
+        self._kept[pool] = edition
         return from_json(Headline, found.body)
 
     def keep(self) -> None:
         """Store new headlines, so that the service can restart without reading the pools for them."""
-        for pool, (version, headline) in [*self._headlines.items()]:
-            if self._kept.get(pool) != version:
+        for pool, (edition, headline) in [*self._headlines.items()]:
+            if self._kept.get(pool) != edition:
                 with suppress(UnknownError):
-                    self._store.keep_headline(pool, version, as_json(headline))
-                self._kept[pool] = version
+                    self._store.keep_headline(pool, edition, as_json(headline))
+                self._kept[pool] = edition
 
 
 @router.page("/")

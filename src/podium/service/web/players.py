@@ -161,7 +161,7 @@ def ranges(
 @router.pool_page("/players/{player}/reasons")
 def reasons(player: PlayerName, visit: VisiblePool) -> Response:
     """Show the reasons for the changes in the last ten events. Calculating them takes a moment."""
-    version = f"reasons {visit.store.version(visit.pool)} {player}"
+    version = f"reasons {visit.store.edition(visit.pool)} {player}"
     same = rendering.unchanged(visit.request, version)
     if same is not None:
         return same
@@ -187,7 +187,7 @@ def reasons(player: PlayerName, visit: VisiblePool) -> Response:
 @router.pool_page("/players/{player}/rivals")
 def rivals(player: PlayerName, visit: VisiblePool) -> Response:
     store = visit.store
-    version = f"rivals {store.version(visit.pool)} {player}"
+    version = f"rivals {store.edition(visit.pool)} {player}"
     same = rendering.unchanged(visit.request, version)
     if same is not None:
         return same

@@ -200,7 +200,7 @@ def standings_picture(visit: VisiblePool, theme: Theme = "light") -> Response:
         link = f"{address}{header.address}"
         return draw_png(standings_card(heading, rows, link, count=board.listed, dark=is_dark))
 
-    png = store.answers.value(("standings card", pool.id, is_dark, address), store.version(pool.name), draw_card)
+    png = store.answers.value(("standings card", pool.id, is_dark, address), store.edition(pool.name), draw_card)
     return shared_response(visit.request, png, "image/png")
 
 
@@ -222,7 +222,7 @@ def result_picture(
     def draw_card() -> bytes:
         return visit.store.read_pool(visit.pool, lambda pool: card_png(pool, event_id, address, dark=is_dark))
 
-    png = visit.store.answers.value(kind, visit.store.version(visit.pool), draw_card)
+    png = visit.store.answers.value(kind, visit.store.edition(visit.pool), draw_card)
     return shared_response(visit.request, png, "image/png")
 
 
@@ -273,7 +273,7 @@ def picture(
 ) -> Response:
     sent = visit.pool, event_id, player, size, origin_of(visit.request)
     png = visit.store.answers.value(
-        ("picture", *sent), visit.store.version(visit.pool), lambda: draw(visit.store, *sent)
+        ("picture", *sent), visit.store.edition(visit.pool), lambda: draw(visit.store, *sent)
     )
     return shared_response(visit.request, png, "image/png")
 

@@ -257,7 +257,7 @@ def running_race(pool: PoolReader, race_id: str) -> RunningRace:
         changes = {} if race.system.needs and race.lines is None else changes_now(race, order, out)
         return replace(found, changes=changes, likely=likely_places(race, order, out))
 
-    return pool.value(("running", race_id), find, (pool.snapshot.seq, stands))
+    return pool.value(("running", race_id), find, stands)
 
 
 def stakes_before_event(

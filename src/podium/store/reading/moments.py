@@ -57,7 +57,7 @@ class Moment:
         if held is None or not is_same or not has_entry(pool, held.place):
             return PoolReader.of(pool, self.snapshots, begins_again=self.begins_again)
         known = held.snapshot.pool  # the system may have changed in the meantime
-        return PoolReader.of(replace(pool, system=known.system, order=known.order), self.snapshots, older=held.snapshot)
+        return PoolReader.of(replace(pool, system=known.system, order=known.order), self.snapshots, older=held)
 
 
 class Moments:

@@ -91,6 +91,7 @@ class Reader(Moments):
 
     cache = reads(kept.read)
     version = reads(PoolReader.version)
+    edition = reads(PoolReader.edition)
     log = reads(entries.listing)
     newest_log = reads(entries.newest_listing)
     news = reads(events.news, as_stored=True)

@@ -65,8 +65,8 @@ class KeptStakes:
 
     def find(self, store: Store, pool: str, key: tuple[Any, ...], find: Callable[[], Stakes]) -> Aged:
         """Return the stakes for the race and player that `key` identifies. They are at most a minute out of date."""
-        version = store.version(pool)
-        found = self._kept(store, pool, key, version)
+        edition = store.edition(pool)
+        found = self._kept(store, pool, key, edition)
         if found is not None:
             return found
         if not self._places.acquire(blocking=False):
@@ -75,22 +75,22 @@ class KeptStakes:
             if not self._turn.acquire(timeout=WAITING_S):
                 raise BusyError(BUSY)
             try:
-                found = self._kept(store, pool, key, version)  # calculated by the previous request
+                found = self._kept(store, pool, key, edition)  # calculated by the previous request
                 if found is None:
                     found = Aged(find(), 0.0)
-                    store.answers.keep(("stakes", pool, key), None, (version, time.monotonic(), found.stakes))
+                    store.answers.keep(("stakes", pool, key), None, (edition, time.monotonic(), found.stakes))
                 return found
             finally:
                 self._turn.release()
         finally:
             self._places.release()
 
-    def _kept(self, store: Store, pool: str, key: tuple[Any, ...], version: int) -> Aged | None:
+    def _kept(self, store: Store, pool: str, key: tuple[Any, ...], edition: str) -> Aged | None:
         kept = store.answers.value(("stakes", pool, key), None, lambda: None)
         if kept is None:
             return None
-        of_version, made, table = kept
-        age_s = 0.0 if of_version == version else time.monotonic() - made
+        of_edition, made, table = kept
+        age_s = 0.0 if of_edition == edition else time.monotonic() - made
         return Aged(table, age_s) if age_s <= MAX_AGE_S else None
 
 

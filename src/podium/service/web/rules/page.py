@@ -57,7 +57,7 @@ router = PageRouter()
 
 @router.pool_page("/system")
 def rules(visit: VisiblePool) -> Response:
-    version = visit.store.version(visit.pool), datetime.now(UTC).date()
+    version = visit.store.edition(visit.pool), datetime.now(UTC).date()
     with WRITING:
         found = visit.store.answers.value(
             ("rules", visit.pool), version, lambda: explained_rules(visit.store, visit.pool)

@@ -378,7 +378,12 @@ class PoolReader(PoolAt):
         return self.place.seq
 
     def edition(self) -> str:
-        """Return a text that identifies the pool and the newest log entry that the responses include."""
+        """Identify the pool and the newest log entry that the responses include.
+
+        Returns:
+            A text. It differs for another pool of the same name, and for another log entry with the same number, as in
+            a database that was put back to an earlier state.
+        """
         digest = hashlib.blake2b(self.place.hash or b"", key=self.secret, digest_size=12)
         return f"{self.place.seq} {digest.hexdigest()}"
 

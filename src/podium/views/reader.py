@@ -87,11 +87,7 @@ class PoolAt(PoolView):
         raise NotImplementedError
 
     def edition(self) -> str:
-        """The pool and the log entry that this transaction's responses belong to.
-
-        Another pool of the same name has another edition. So has a version with the same number in a database that was
-        put back to an earlier state.
-        """
+        """Identify the pool and the newest log entry that this transaction's responses include."""
         raise NotImplementedError
 
     def value(self, key: tuple[Hashable, ...], find: Callable[[], T], version: Hashable = None) -> T:

@@ -122,10 +122,10 @@ def default_span(store: Store, pool: Pool) -> Active:
 
     If most established players have not played for a year, it is the last year, so that the board stays current.
     """
-    established = store.leaderboard(pool.name, Listing(), top=1).listed
+    established = store.listed_count(pool.name)
 
     def find() -> Active:
-        within_year = store.leaderboard(pool.name, Listing(active_within=spans_of(pool)["1y"].length), top=1).listed
+        within_year = store.listed_count(pool.name, Listing(active_within=spans_of(pool)["1y"].length))
         return "1y" if 0 < within_year < established - within_year else "any"
 
     version = established, time.monotonic() // SPAN_VALID_S  # spans are years long, so a single result hardly matters

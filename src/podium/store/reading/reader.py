@@ -155,6 +155,7 @@ class Reader(Moments):
     # Boards
 
     leaderboard = reads(pages.leaderboard)
+    listed_count = reads(pages.listed_count)
     board = reads(ranks.board)
     page_of = reads(pages.page_of)
     newest_entrants = reads(pages.newest_entrants)

@@ -97,6 +97,13 @@ class Position(NamedTuple):
     above: int  # with a higher score
 
 
+class Order(NamedTuple):
+    """The order of a board."""
+
+    entries: Array  # the listed entries of the standings, best first
+    falling: Array  # their scores with the opposite sign, which makes them ascending
+
+
 @dataclass(frozen=True)
 class Board:
     """The players in a listing, best first."""
@@ -104,11 +111,12 @@ class Board:
     pool: PoolAt
     listing: Listing
     standings: Standings
+    cached_as: str = ""  # name under which responses cache the order for each listing, or an empty string
 
     @classmethod
     def of(cls, pool: PoolAt, listing: Listing) -> Self:
         """Return the current board."""
-        return cls(pool, listing, pool.snapshot.standings)
+        return cls(pool, listing, pool.snapshot.standings, "current order")
 
     @property
     def is_filtered(self) -> bool:
@@ -137,13 +145,20 @@ class Board:
         return self.fits if self.listing.provisional else self.fits & self.standings.is_established
 
     @cached_property
+    def order(self) -> Order:
+        """The listed entries of the standings, and their scores."""
+        if not self.cached_as:
+            return self._sort()
+        return self.pool.value((self.cached_as, self.listing), self._sort)
+
+    def _sort(self) -> Order:
+        entries = self.best(self.is_listed)
+        return Order(entries, -self.standings.scores[entries])
+
+    @property
     def entries(self) -> Array:
         """The listed entries of the standings, best first."""
-        return self.best(self.is_listed)
-
-    @cached_property
-    def _falling(self) -> Array:
-        return -self.standings.scores[self.entries]
+        return self.order.entries
 
     @property
     def size(self) -> int:
@@ -158,7 +173,7 @@ class Board:
     def position(self, place: Place) -> Position:
         """Return the number of players above, below and at a place. No player needs to have that place."""
         score, number = place
-        above, last = int(self.count_above(score)), int(np.searchsorted(self._falling, -score, "right"))
+        above, last = int(self.count_above(score)), int(np.searchsorted(self.order.falling, -score, "right"))
         tied = -self.standings.numbers[self.entries[above:last]]
         before, through = (above + int(np.searchsorted(tied, -number, side)) for side in ("left", "right"))
         return Position(before, through, above)
@@ -185,7 +200,7 @@ class Board:
 
     def count_above(self, scores: Any) -> Any:
         """Return the number of players on the board with a higher score, for each of these scores."""
-        return np.searchsorted(self._falling, -scores)
+        return np.searchsorted(self.order.falling, -scores)
 
     def listed(self, numbers: Sequence[int]) -> Array:
         """Return the entries of those of these players who are listed, in the order of `numbers`."""

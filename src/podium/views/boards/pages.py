@@ -7,6 +7,7 @@ import numpy as np
 
 from podium.pool.columns import NONE, slots_of
 from podium.views.boards.board import (
+    ESTABLISHED,
     EVERYBODY,
     Board,
     PlayerStanding,
@@ -88,6 +89,18 @@ def leaderboard(pool: PoolAt, listing: Listing = EVERYBODY, *, after: str | None
         provisional = board.best(board.fits & ~board.standings.is_established)[:MAX_PROVISIONAL]
         others = standings_of(pool, board.standings.rows[provisional])
     return page(board, ranked, [(None, row) for row in others], following)
+
+
+def listed_count(pool: PoolAt, listing: Listing = ESTABLISHED) -> int:
+    """Count the players on a board.
+
+    Args:
+        listing: the players to list. Default: players with an established rating.
+
+    Returns:
+        The number of players.
+    """
+    return Board.of(pool, listing).size
 
 
 def page_of(pool: PoolAt, listing: Listing, name: str, *, top: int = 50) -> str | None:

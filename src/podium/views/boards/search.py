@@ -101,7 +101,8 @@ def similar(pool: PoolView, folded: str, _most: int) -> list[Hit]:
     """
     letter, params = folded[0], {"top": MAX_COMPARED}
     rows = names(pool, SELECT_BEGINNINGS, params | {"first": letter, "last": letter + END})
-    rows += names(pool, SELECT_WORDS, params | {"word": escaped(letter)})
+    if len(rows) < MAX_COMPARED:  # finding words takes a look at every name
+        rows += names(pool, SELECT_WORDS, params | {"word": escaped(letter)})
     matcher, hits = difflib.SequenceMatcher(autojunk=False), []
     matcher.set_seq2(folded)
     for account, name, former in rows[:MAX_COMPARED]:

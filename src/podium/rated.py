@@ -255,6 +255,11 @@ class Rated(boards.Standings):
         states, newcomer = standing.states_of(self.system, standing.rows_of(seats)), self.system.newcomer()
         return system_in(self.system, standing.pools, chosen), [read(states, k, newcomer) for k in range(len(states))]
 
+    def _nu(self, pool: str | None) -> float:
+        from podium.ledger.pair_predictions import nu_of_pool
+
+        return nu_of_pool(self.system, self.events, self.replayed, self._only_pool(pool))
+
     def _known_names(self) -> pl.Series:
         return self.final_state().players["player"]
 
@@ -318,7 +323,7 @@ class Rated(boards.Standings):
             will_be_listed=np.ones(len(starts), np.bool_),
         )
         chosen = starts if joining is None else [joining]
-        return stakes(race, chosen, board, heats=heats, draws=has_draws(self.events, name))
+        return stakes(race, chosen, board, heats=heats, draws=has_draws(self.events, name), nu=self._nu(pool))
 
     def hindsight(self) -> "Hindsight":
         """Estimate how strong each player was at each event, from all results. Ratings do not change.

@@ -152,3 +152,15 @@ def test_a_team_that_is_a_label_leaves_players_to_be_judged_alone():
     assert podium.evaluate(own, ["elo", "elo-mmr"]).scores["pairs"].to_list() == [12, 12]
     label = [row | {"position": 1.0} for row in own if row["player"] in ("ana", "cleo")]
     assert podium.evaluate(label, ["elo", "elo-mmr"]).scores["pairs"].n_unique() == 1
+
+
+def test_win_draw_and_loss_are_scored_in_pools_with_drawn_duels():
+    drawn = [row | {"position": 1} for row in races("ab")]
+    found = scores(drawn + races("ab", "abc", start=2))
+    first = -math.log(0.2)  # a fifth of the duels of equals are drawn at first
+    later = evaluate(drawn, [find("elo")()]).scores["three_way_log_loss"].item()
+    assert later == pytest.approx(first)
+    assert found["three_way_log_loss"] > 0.0
+    assert (found["pairs"], scores(races("ab", "abc"))["three_way_log_loss"]) == (5, None)
+    two = [row | {"pool": "other", "event_id": f"o{row['event_id']}"} for row in races("ab", "ab")]
+    assert scores([row | {"pool": "main"} for row in drawn] + two)["three_way_log_loss"] == pytest.approx(first)

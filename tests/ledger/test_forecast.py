@@ -209,3 +209,35 @@ def test_every_event_of_the_season_has_a_strength():
     strengths = rated.strengths(top=3)
     assert strengths["event_id"].to_list() == rated.history["event_id"].unique(maintain_order=True).to_list()
     assert (strengths["strength"] >= 1.0).all()
+
+
+def duels(*results):
+    """Duels of Ana against Ben, in which Ana scores 1, 0.5 or 0."""
+    return [
+        {"event_id": f"e{number:03}", "player": player, "position": place}
+        for number, result in enumerate(results)
+        for player, place in (("ana", 1 if result else 2), ("ben", 2 if result == 1 else 1))
+    ]
+
+
+@pytest.mark.parametrize("name", ["elo", "trueskill"])
+def test_two_sides_win_draw_or_lose_where_duels_are_drawn(name):
+    rated = podium.rate(duels(*[1, 0.5, 0.5, 0, 1, 0.5] * 20), name)
+    forecast = rated.predict(["ben", "ana"], top=1)
+    expected = rated.expected("ana", "ben")
+    wins = dict(forecast.entrants.select("player", "win").iter_rows())
+    assert 0.4 < forecast.draw < 0.55
+    assert wins["ana"] + forecast.draw / 2.0 == pytest.approx(expected)
+    assert sum(wins.values()) + forecast.draw == pytest.approx(1.0)
+    assert forecast.entrants["top"].to_list() == forecast.entrants["win"].to_list()
+    assert f", draw {forecast.draw:.1%}, " in repr(forecast)
+    chances = rated.stakes(["ana", "ben"], "ana").frame.select("place", "chance")
+    assert dict(chances.iter_rows()) == pytest.approx({1.0: wins["ana"], 1.5: forecast.draw, 2.0: wins["ben"]})
+    assert rated.predict(["ana", "ben", "cleo"]).draw is None
+    undrawn = podium.rate(duels(*[1, 0] * 10), name).predict(["ana", "ben"])
+    assert "draw" not in undrawn.entrants.columns
+
+
+def test_only_the_newest_thousand_events_tell_how_often_duels_are_drawn():
+    assert podium.rate(duels(0.5, *[1, 0] * 500), "elo").predict(["ana", "ben"]).draw is None
+    assert podium.rate(duels(0.5, *[1, 0] * 499, 1), "elo").predict(["ana", "ben"]).draw is not None

@@ -220,3 +220,27 @@ def test_a_pool_may_name_modes(kind, new_url):
     assert store.pool("main").system == system
     assert store.verify() == []
     store.close()
+
+
+@pytest.mark.parametrize("store", ["sqlite", "postgresql"], indirect=True)
+def test_chances_of_a_draw_follow_from_the_log(store):
+    """Live, after corrections, in another process and in the library, they are the same to the bit."""
+    store.create_pool("main", find("glicko2")())
+    rng = random.Random(8)  # noqa: S311
+
+    def duel(number, places=(1, 1)):
+        both = rng.sample("abcd", 2)
+        return [row | {"position": place} for row, place in zip(rows(number, both, 1440 * number), places, strict=True)]
+
+    for number in (0, 1, 3, 4, 5, 2):  # one is late
+        store.submit("main", duel(number, rng.choice([(1, 1), (1, 2), (2, 1)])))
+    store.submit("main", duel(6))
+    before = store.predict("main", ["a", "b"]).draw
+    store.void("main", rows(6, "ab", 0)[0]["event_id"])
+    found = store.predict("main", ["a", "b"])
+    assert 0.0 < found.draw < before
+    again = Store(store.engine.url.render_as_string(hide_password=False))
+    for other in (again.predict("main", ["a", "b"]), store.rated("main").predict(["a", "b"])):
+        assert other.draw == found.draw
+        assert other.entrants["win"].to_list() == found.entrants["win"].to_list()
+    again.close()

@@ -226,6 +226,15 @@ def test_equals_and_team_mates_and_a_duel_to_come_are_put_in_words(sqlite_store)
     sqlite_store.plan_fixture("apart", "duel", starts_at=datetime.now(UTC), entrants=["Ana", "Ben"])
     with TestClient(create_app(sqlite_store), headers={"Accept": "text/html"}) as client:
         compared = client.get("/even/compare?player=Ana&other=Ben").text
+        draw = sqlite_store.predict("even", ["Ana", "Ben"]).draw
+        assert sqlite_store.compare("even", "Ana", "Ben").draw == draw
+        share, drawn = round(50.0 * (1.0 - draw)), 100 - 2 * round(50.0 * (1.0 - draw))
+        assert f"each would finish ahead in {share} of 100 duels" in compared
+        assert f"Ana {share} %, draw {drawn} %, Ben {share} %" in compared
+        predicted = tree(client.get("/even/predict?entrants=Ana&entrants=Ben").text)
+        rows = section(predicted, "win").first("tbody").every("tr")
+        assert [row.first("b").text for row in rows] == [f"{share} %", f"{share} %", f"{drawn} %"]
+        assert predicted.first("table", "heat") is None
         assert 'content="Ana and Ben: neither is the favourite."' in compared
         assert "Both histories" not in compared  # of one event each, which is no line
         assert "among those with an established rating" not in compared

@@ -20,6 +20,7 @@ from podium.analysis.scores import (
     losses_of_both,
     own_scores,
     system_labels,
+    three_way_log_loss,
     weighed,
 )
 from podium.engine.system import System
@@ -74,6 +75,7 @@ def evaluate(
 
     Returns:
         `scores` has one row per system, with the log loss, Brier score, accuracy and other scores of the judged pairs.
+        `three_way_log_loss` scores win, draw and loss of duels in pools with draws, and is null if no duel was drawn.
         `differences` has the differences in log loss from the first system, with bootstrap intervals over events.
         `reliability` has the calibration for each tenth of the expected score.
 
@@ -120,7 +122,8 @@ def evaluate(
 
 def judge_table(results: Results, systems: Sequence[System], window: Window, period: str, weight: str) -> list[Judged]:
     """Evaluate systems on a checked table."""
-    judged = [judge_events(encode(results, system, period), system, window) for system in systems]
+    encoded = [encode(results, system, period) for system in systems]
+    judged = [judge_events(events, system, window) for events, system in zip(encoded, systems, strict=True)]
     first = judged[0][0]
     return [
         Judged(
@@ -129,9 +132,10 @@ def judge_table(results: Results, systems: Sequence[System], window: Window, per
             column_sums(weighed(table, weight)),
             predictions.bins,
             losses_of_both(table, first, weight).sort("event_id").drop("event_id").to_numpy(),
-            system.limit_notice(predictions.states),
+            system.limit_notice(predictions.replayed.states),
+            three_way_log_loss(events, system, predictions),
         )
-        for system, (table, predictions) in zip(systems, judged, strict=True)
+        for events, system, (table, predictions) in zip(encoded, systems, judged, strict=True)
     ]
 
 
@@ -157,6 +161,7 @@ def summary(judged: Judged) -> dict[str, Any]:
         "newcomer_pairs": int(new["pairs"]),
         "newcomer_log_loss": ratio(new["log_loss"], new["pairs"]),
         "newcomer_accuracy": ratio(new["correct"], new["pairs"]),
+        "three_way_log_loss": judged.three_way_log_loss,
     }
 
 

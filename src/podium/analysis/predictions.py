@@ -64,7 +64,7 @@ class Predictions:
     pairs: npt.NDArray[np.float64]  # (heats, fields of PairScores)
     winners: npt.NDArray[np.float64]  # (heats, fields of WinnerScores)
     event_row: npt.NDArray[np.int64]  # (heats): a row of the results table from the heat's event
-    states: npt.NDArray[np.float64]  # (players, fields): after the last event
+    replayed: Replayed
     bins: npt.NDArray[np.float64]  # (BINS, 3): pairs seen from both sides, sum of expected, sum of results
 
 
@@ -286,4 +286,4 @@ def predict(system: System, events: Events, selection: HeatSelection, replayed: 
     )
     if entrant >= 0:
         raise with_names(NotFiniteError(system.name, update, entrant), events)
-    return Predictions(tables.pairs, tables.winners, events.entry_row[entries[:-1]], replayed.states, tables.bins)
+    return Predictions(tables.pairs, tables.winners, events.entry_row[entries[:-1]], replayed, tables.bins)

@@ -10,13 +10,15 @@ import numpy.typing as npt
 import polars as pl
 
 from podium.analysis.predictions import HeatSelection, PairScores, Predictions, WinnerScores, predict
+from podium.engine.inputs import entries_of, heats_of
 from podium.engine.pool_state import PoolNumbers
 from podium.engine.replay import replay
 from podium.engine.system import System
 from podium.engine.tables.encoding import Events, encode
 from podium.errors import ParameterError
 from podium.ledger.leaderboard import instant
-from podium.ledger.pair_predictions import held_heats, pair_predictions
+from podium.ledger.pair_predictions import held_heats, pair_predictions, pairs_in
+from podium.probability.draws import DRAW, learn_draws
 from podium.results.hashing import runs
 from podium.results.reading import Results
 from podium.support.words import counted
@@ -48,6 +50,7 @@ class Judged(NamedTuple):
     bins: Floats  # (BINS, 3), as in `Predictions`
     both: Floats  # (rows, 4): losses and pairs of an event or block, for this system and the first
     notice: str | None
+    three_way_log_loss: float | None
 
 
 def system_labels(labels: Sequence[str] | None, names: Sequence[str]) -> list[str]:
@@ -101,6 +104,25 @@ def event_sums(events: Events, predictions: Predictions) -> pl.DataFrame:
     first = runs(ids)[1]  # the heats of an event are consecutive
     sums = np.add.reduceat(heats, first, axis=0) if first.size else heats
     return pl.DataFrame(sums, schema=list(SUMS), orient="row").with_columns(event_id=ids.gather(first))
+
+
+def three_way_log_loss(events: Events, system: System, predictions: Predictions) -> float | None:
+    """Return the mean log loss of win, draw and loss over the judged duels in pools with draws, or None without draws.
+
+    How often duels are drawn is learnt from the judged duels before each duel.
+    """
+    scores: Any = PairScores(*predictions.pairs.T)
+    if not ((scores.tied_actual == scores.pairs) & (scores.pairs > 0)).any():
+        return None
+    duels = pairs_in(system, events, predictions.replayed, scores.pairs > 0)[0]
+    losses = []
+    for pool in events.pools:
+        first, last = heats_of(events.columns, pool.first)[0], heats_of(events.columns, pool.last - 1)[1]
+        entries = entries_of(events.columns, first)[0], entries_of(events.columns, last - 1)[1]
+        own = slice(*np.searchsorted(duels.first, entries).tolist())
+        if (duels.result[own] == DRAW).any():
+            losses.append(-np.log(learn_draws(duels.expected[own], duels.result[own])[0]))
+    return float(np.concatenate(losses).mean()) if losses else None
 
 
 def judged_heats(events: Events, window: Window, system: System | None = None) -> npt.NDArray[np.bool_]:

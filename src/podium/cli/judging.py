@@ -183,7 +183,9 @@ def evaluate(
     if form is Format.csv or columns is not None:
         show.show(evaluation.scores, form, columns=columns)
         return
-    of_pairs = ("system", "events", "pairs", "log_loss", "brier", "accuracy", "calibration_error", "kendall_tau")
+    of_pairs = ["system", "events", "pairs", "log_loss", "brier", "accuracy", "calibration_error", "kendall_tau"]
+    if evaluation.scores["three_way_log_loss"].null_count() == 0:  # some duels were drawn
+        of_pairs.append("three_way_log_loss")
     show.show(evaluation.scores.select(of_pairs), form, "Pairs")
     split = [name for name in evaluation.scores.columns if name.startswith(("winner_", "established_", "newcomer_"))]
     show.show(evaluation.scores.select("system", *split), form, "Winners, established players, newcomers")

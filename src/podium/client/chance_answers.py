@@ -45,6 +45,7 @@ class Comparison(TypedDict):
     draws: int  # Number of heats that were drawn.
     losses: int  # Number of heats that the first player lost.
     meetings: list[CommonEvent]  # The latest events in which both players took part, newest first.
+    draw: NotRequired[float]  # The chance that a duel of the two is drawn, from 0 to 1. Only in pools with drawn duels.
 
 
 class EntrantChances(TypedDict):
@@ -56,6 +57,7 @@ class EntrantChances(TypedDict):
     win: float  # The chance of winning, from 0 to 1.
     top: float  # The chance of finishing in a top place, from 0 to 1.
     mean_rank: float  # The player's mean rank.
+    draw: NotRequired[float]  # The chance of a draw, from 0 to 1. Only for two sides, in pools with drawn duels.
 
 
 class RankChance(TypedDict):
@@ -130,7 +132,7 @@ class StakesLine(TypedDict):
 
     player: str  # Player.
     place: float | None  # Place. A draw between two players is 1.5. Null for a quit.
-    chance: float | None  # Probability of finishing in this place, from 0 to 1. Null for draws and quits.
+    chance: float | None  # Probability of finishing in this place, from 0 to 1. Null for quits.
     delta: float  # How much the rating would change.
     rating: float  # Rating that the player would have.
     rank: int  # Rank that the player would have among players with an established rating.

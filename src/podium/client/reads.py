@@ -243,7 +243,7 @@ class ReadRoutes:
         """Compare two players: ranks, expected score in a heat, and every event in which they met.
 
         Returns:
-            A comparison of two players. It has the fields `players, wins, draws, losses, meetings`.
+            A comparison of two players. It has the fields `players, wins, draws, losses, meetings, draw`.
         """
         return json_call(
             "GET", "/pools/{pool}/compare", Comparison, None, {"player": player, "other": other}, pool=pool

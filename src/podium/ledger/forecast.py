@@ -25,6 +25,7 @@ from podium.engine.tables.teams import Shared, expected_scores, sides_of
 from podium.errors import NearNameError, ParameterError, UnknownError
 from podium.kernels.records import read
 from podium.ledger.history import events_of_updates, states_brought, system_at
+from podium.probability.draws import draw_chance
 from podium.probability.ranks import Floats, GumbelPerformances, Performances, field_strength, rank_distribution
 from podium.results.columns import BEGINNING, SIDES
 from podium.results.names import admit
@@ -37,15 +38,20 @@ SHOWN_ENTRANTS = 3  # number of entrants shown in one line
 class Forecast:
     """The forecast for a field. A team is named after its members: `Ana, Ben`."""
 
-    entrants: pl.DataFrame  # player, rating, events, win, top, mean_rank; most likely winner first
+    entrants: pl.DataFrame  # player, rating, events, win, top, mean_rank, draw (if any); most likely winner first
     chances: Floats  # (entrants, ranks)
     expected: Floats  # (entrants, entrants): expected scores in a heat of two
     players: tuple[str, ...]  # the players of all sides, in the given order
     newcomers: tuple[str, ...]  # entrants and equipment without results, whose names may be misspelt
 
+    @property
+    def draw(self) -> float | None:
+        """The probability of a draw, or None if there are more than two sides or draws do not occur."""
+        return float(self.entrants["draw"][0]) if "draw" in self.entrants.columns else None
+
     @functools.cached_property
     def ranks(self) -> pl.DataFrame:
-        """Return `player, rank, chance`: one row per player and rank."""
+        """Return `player, rank, chance`: one row per player and rank. Half of each draw counts as first place."""
         players = self.entrants["player"]
         size = players.len()
         numbers = np.arange(size)
@@ -72,6 +78,8 @@ class Forecast:
 
     def __repr__(self) -> str:
         chances = [f"{name} {win:.1%}" for name, win in self.entrants.select("player", "win").iter_rows()]
+        if self.draw is not None:
+            chances.insert(1, f"draw {self.draw:.1%}")
         others = len(chances) - SHOWN_ENTRANTS
         shown = chances if others <= 0 else [*chances[:SHOWN_ENTRANTS], f"{others} more"]
         return f"Forecast({', '.join(shown)})"
@@ -256,7 +264,9 @@ def names_of_field(field: Sequence[Sequence[Member]]) -> list[str]:
     return names
 
 
-def forecast(system: System, field: Sequence[Sequence[Member]], states: Mapping[str, Any], top: int) -> Forecast:
+def forecast(
+    system: System, field: Sequence[Sequence[Member]], states: Mapping[str, Any], top: int, nu: float = 0.0
+) -> Forecast:
     """Return the probabilities for an event between players or sides with these states.
 
     If an entrant's equipment is not given, average equipment (worth 0 points) is assumed. If no side is marked, no side
@@ -268,11 +278,12 @@ def forecast(system: System, field: Sequence[Sequence[Member]], states: Mapping[
         field: each side's members.
         states: states of all players and equipment, by name. The names of equipment come from `equipment_of`.
         top: number of places that count as top places.
+        nu: how often the pool's duels are drawn: Davidson's nu, or 0 if draws do not occur.
 
     Returns:
         Probabilities (0 to 1): for each rank, based on the system's performances, and for each pair, based on its
-        `expect_side`. A side's rating is the mean of its members' ratings. Its number of events is that of its least
-        experienced member.
+        `expect_side`. With two sides and `nu`, a win is the expected score less half of the draws. A side's rating is
+        the mean of its members' ratings. Its number of events is that of its least experienced member.
 
     Raises:
         ParameterError: there are fewer than two sides, a name is repeated, or `top` is not a whole number of at least
@@ -296,6 +307,10 @@ def forecast(system: System, field: Sequence[Sequence[Member]], states: Mapping[
             "mean_rank": chances[order] @ np.arange(1, len(field) + 1),
         }
     )
+    if len(field) == 2 and nu > 0.0:  # noqa: PLR2004  (a duel)
+        draw = draw_chance(expected[0, 1], nu)
+        win = expected[order, order[::-1]] - 0.5 * draw
+        entrants = entrants.with_columns(win=win, top=win if top == 1 else pl.lit(1.0), draw=pl.lit(draw))
     newcomers = tuple(name for name in names if not states[name].events)
     newcomers += tuple(called(name) for name in equipment_of(field, system.kinds) if not states[name].events)
     return Forecast(entrants, chances[order], expected[np.ix_(order, order)], tuple(names), newcomers)

@@ -49,6 +49,10 @@ class Standings:
         """Return the name of the pool. If possible, check that the pool exists."""
         return pool
 
+    def _nu(self, pool: str | None) -> float:  # noqa: ARG002
+        """Return how often duels in a pool are drawn, as `nu_of_pool` does, or 0 if that is not known."""
+        return 0.0
+
     def _field(
         self,
         entrants: Sequence["Named"],
@@ -90,7 +94,7 @@ class Standings:
 
         Returns:
             Each entrant's probability of winning, of a place among the first `top`, and of each rank, and the expected
-            score for each pair.
+            score for each pair. For two sides, also the probability of a draw, if the results have drawn duels.
 
         Raises:
             ParameterError: there are fewer than two sides, a player is repeated, a name is invalid, or there are
@@ -99,7 +103,8 @@ class Standings:
         """
         from podium.ledger.forecast import forecast  # noqa: PLC0415  (not needed if only ratings are used)
 
-        return forecast(*self._field(entrants, sides, None, self._existing(pool)), top)
+        system, field, states = self._field(entrants, sides, None, self._existing(pool))
+        return forecast(system, field, states, top, self._nu(pool) if len(field) == 2 else 0.0)  # noqa: PLR2004  (a duel)
 
     def seeds(
         self,

@@ -1,5 +1,7 @@
-"""One row per pair of sides: the expected score before the event, and the actual score."""
+"""The expected and actual score of each pair of sides, and how often duels are drawn."""
 
+import functools
+from collections.abc import Iterable
 from hashlib import blake2b
 from typing import Any, NamedTuple, Self
 from zlib import crc32
@@ -19,11 +21,15 @@ from podium.errors import ParameterError
 from podium.kernels.compiled import compile_twice, kernel
 from podium.kernels.records import read, write
 from podium.ledger.history import pools_brought, started_at, states_brought
+from podium.ledger.hypothetical_race import has_draws
+from podium.probability.draws import DRAW, learn_draws
 from podium.results.derived_heats import OVERALL
 from podium.results.hashing import SPREAD, runs
 from podium.support.answers import answer, described
 
 MAX_PAIRS = 200_000_000  # each row takes about 50 bytes; a larger table would not fit on one machine
+MAX_INTERPRETED = 2_000  # entries; compiling takes seconds, and is only worth it for more
+NEWEST_EVENTS, NEWEST_ENTRANTS = 1_000, 20_000  # the most events, and entrants in them, from which draws are learnt
 Numbers = npt.NDArray[np.int64]
 
 
@@ -47,6 +53,7 @@ class Listing(NamedTuple):
     lead: Numbers  # (entries): the first member of each entry's side, whose entry is written to the table
     name_key: npt.NDArray[np.uint64]  # (players)
     event_key: npt.NDArray[np.uint64]  # (heats)
+    duels_only: bool  # list only heats of two sides
 
 
 class Pairs(NamedTuple):
@@ -99,34 +106,13 @@ def pair_predictions(
     Raises:
         ParameterError: there are more pairs than a table can hold.
     """
+    keys = name_keys(events.player_names), event_keys(events)
+    pairs, lead = pairs_in(system, events, replayed, heats, min_events, keys)
     columns = events.columns
-    params, prototypes = system.arguments()
-    entering_states = np.empty((int(np.diff(columns.entrants).max(initial=0)), len(prototypes[1])))
-    entries = columns.entries if columns.entries.size else columns.entrants
-    sides = empty_sides(int(np.diff(entries).max(initial=0)), len(prototypes[1]), len(system.kinds))
-    brought = states_brought(system, events, replayed)
-    listing = Listing(
-        held_heats(events) if heats is None else heats,
-        brought,
-        brought[:, system.column("events")] >= min_events,
-        np.arange(entries[-1]),
-        name_keys(events.player_names),
-        event_keys(events.results.frame["event_id"][events.entry_row[entries[:-1]]]),
-    )
-    pools = pools_brought(system, events, replayed)
-    arguments = params, prototypes, columns, listing, pools, entering_states, sides
-    count = run_kernel(system, _fill_kernels, *arguments, Pairs.room_for(0))
-    if count > MAX_PAIRS:
-        raise ParameterError(
-            f"there are {count:,} pairs, and a table holds at most {MAX_PAIRS:,}. Rate fewer events, or use "
-            "podium.evaluate, which does not need this table."
-        )
-    pairs = Pairs.room_for(count)
-    run_kernel(system, _fill_kernels, *arguments, pairs)
     taken = events.results.frame[events.entry_row[pairs.first]]
     players = events.results.frame["player"].gather(events.entry_row.array)
     if columns.side.size:
-        rows = pl.DataFrame({"lead": listing.lead, "player": players}).with_row_index("entry")
+        rows = pl.DataFrame({"lead": lead, "player": players}).with_row_index("entry")
         sides_named = rows.sort("player").group_by("lead").agg(pl.col("player").str.join(", ").alias("side"))
         players = rows.join(sides_named, on="lead", maintain_order="left")["side"]  # all names on each entry's side
     names = {} if events.entry_heat is None or not columns.heats.size else {"heat": events.entry_heat[pairs.first]}
@@ -144,14 +130,65 @@ def pair_predictions(
     )
 
 
+def pairs_in(
+    system: System,
+    events: Events,
+    replayed: Replayed,
+    heats: npt.NDArray[np.bool_] | None = None,
+    min_events: float = 0.0,
+    keys: tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64]] | None = None,
+) -> tuple[Pairs, Numbers]:
+    """Return pairs of sides in the order in which they are rated, and for each entry the first member of its side.
+
+    The other arguments have the same meaning as in `pair_predictions`.
+
+    Args:
+        keys: the keys of names and of heats that decide which side comes first. Default: only heats of two sides are
+            listed, and the first side in the file comes first.
+    """
+    columns = events.columns
+    params, prototypes = system.arguments()
+    entering_states = np.empty((int(np.diff(columns.entrants).max(initial=0)), len(prototypes[1])))
+    entries = columns.entries if columns.entries.size else columns.entrants
+    sides = empty_sides(int(np.diff(entries).max(initial=0)), len(prototypes[1]), len(system.kinds))
+    brought = states_brought(system, events, replayed)
+    no_keys = np.zeros(events.player_names.len(), np.uint64), np.zeros(entries.size - 1, np.uint64)
+    name_key, event_key = keys or no_keys
+    listing = Listing(
+        held_heats(events) if heats is None else heats,
+        brought,
+        brought[:, system.column("events")] >= min_events,
+        np.arange(entries[-1]),
+        name_key,
+        event_key,
+        duels_only=keys is None,
+    )
+    pools = pools_brought(system, events, replayed)
+    arguments = params, prototypes, columns, listing, pools, entering_states, sides
+    few = keys is None and int(np.diff(entries)[listing.selected].sum()) <= MAX_INTERPRETED
+    fill = _fill if few else functools.partial(run_kernel, system, _fill_kernels)
+    count = fill(*arguments, Pairs.room_for(0))
+    if count > MAX_PAIRS:
+        raise ParameterError(
+            f"there are {count:,} pairs, and a table holds at most {MAX_PAIRS:,}. Rate fewer events, or use "
+            "podium.evaluate, which does not need this table."
+        )
+    pairs = Pairs.room_for(count)
+    fill(*arguments, pairs)
+    return pairs, listing.lead
+
+
 def name_keys(names: pl.Series) -> npt.NDArray[np.uint64]:
     """Return a number for each name, which does not depend on the order of the names."""
     digests = b"".join(blake2b(name.encode(), digest_size=8).digest() for name in names.to_list())
     return np.frombuffer(digests, np.dtype("<u8")).astype(np.uint64)
 
 
-def event_keys(ids: pl.Series) -> npt.NDArray[np.uint64]:
+def event_keys(events: Events) -> npt.NDArray[np.uint64]:
     """Return a number for each heat's event, calculated from its ID. The heats of an event must be consecutive."""
+    columns = events.columns
+    entries = columns.entries if columns.entries.size else columns.entrants
+    ids = events.results.frame["event_id"][events.entry_row[entries[:-1]]]
     number, starts = runs(ids)
     return np.array([crc32(event_id.encode()) for event_id in ids.gather(starts).to_list()], np.uint64)[number]
 
@@ -164,10 +201,15 @@ def _fill(
     row, room = 0, (entering_states, sides)
     for update in range(columns.entrants.size - 1):
         start, stop = columns.entrants[update], columns.entrants[update + 1]
+        first_heat, last_heat = heats_of(columns, update)
+        is_selected = False
+        for heat in range(first_heat, last_heat):
+            is_selected = is_selected or listing.selected[heat]
+        if not is_selected:
+            continue
         own = params_in_pool(params, columns, update, pools[update])
         for i in range(start, stop if pairs.first.size > 0 else start):
             write(entering_states, i - start, enter(own, read(listing.brought, i, newcomer), entrant_at(columns, i)))
-        first_heat, last_heat = heats_of(columns, update)
         for heat in range(first_heat, last_heat):
             if listing.selected[heat]:
                 row = fill_heat(own, entering, columns, heat, start, listing, room, pairs, row)
@@ -185,6 +227,8 @@ def fill_heat(
     entering_states, sides = room
     begin, end = entries_of(columns, heat)
     count = gather_sides(columns, begin, end, start, entering_states, entering, sides)
+    if listing.duels_only and count != 2:  # noqa: PLR2004  (a duel)
+        return row
     for a in range(count):
         i = sides.entry[sides.start[a]]
         for member in range(sides.start[a], sides.start[a + 1]):
@@ -225,3 +269,32 @@ def side_key(columns: Any, name_key: Any, event_key: Any, sides: Any, side: int,
 
 
 _fill_kernels = compile_twice(_fill)
+
+
+def count_newest(entrants: Numbers) -> int:
+    """Return the number of newest events from which draws are learnt, given the number of entrants of each event."""
+    within = int(np.searchsorted(np.cumsum(entrants[::-1]), NEWEST_ENTRANTS, "right"))
+    return min(within, NEWEST_EVENTS)
+
+
+def learnt_nu(duels: Iterable[Pairs]) -> float:
+    """Return Davidson's nu after these duels, or 0 if none of them was drawn."""
+    parts = [*duels]
+    expected, results = (
+        np.concatenate([np.empty(0), *(getattr(part, name) for part in parts)]) for name in ("expected", "result")
+    )
+    return learn_draws(expected, results)[1] if (results == DRAW).any() else 0.0
+
+
+def nu_of_pool(system: System, events: Events, replayed: Replayed, pool: str | None) -> float:
+    """Return Davidson's nu after the newest events of a pool, or 0 if no duel in them was drawn."""
+    span = next((part for part in events.pools if part.name == pool), None)
+    if span is None or not has_draws(events, span.name):
+        return 0.0
+    columns, held = events.columns, held_heats(events)
+    first = span.last - count_newest(np.diff(columns.entrants[span.first : span.last + 1]))
+    if first == span.last:
+        return 0.0
+    held[: heats_of(columns, first)[0]] = False
+    held[heats_of(columns, span.last - 1)[1] :] = False
+    return learnt_nu([pairs_in(system, events, replayed, held)[0]])

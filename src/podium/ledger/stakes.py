@@ -15,6 +15,7 @@ from podium.errors import ParameterError
 from podium.ledger import hypothetical_race
 from podium.ledger.forecast import Member, names_of_field
 from podium.ledger.hypothetical_race import Race
+from podium.probability.draws import draw_chance
 from podium.probability.ranks import Floats, Orders, order_chances, rank_distribution, sample_orders
 from podium.support.words import counted, table_html
 
@@ -155,7 +156,14 @@ class Stakes:
 
 
 def stakes(
-    race: Race, chosen: Sequence[str], board: StakesGrid, *, heats: int = 1, draws: bool = False, stable: bool = False
+    race: Race,
+    chosen: Sequence[str],
+    board: StakesGrid,
+    *,
+    heats: int = 1,
+    draws: bool = False,
+    nu: float = 0.0,
+    stable: bool = False,
 ) -> Stakes:
     """Return the effect that each place would have on the chosen entrants.
 
@@ -172,6 +180,7 @@ def stakes(
         board: the current leaderboard.
         heats: number of heats in the race, from 1 to 100. Everybody takes the same place in each heat.
         draws: True if two players can draw, which adds a row to the table of a duel.
+        nu: how often duels are drawn: Davidson's nu. If 0, half of each draw counts as a win.
         stable: True to calculate only stable values. Orders are drawn until the table is accurate, without a time
             limit, and `break_even` is calculated only for the chosen players.
 
@@ -182,7 +191,9 @@ def stakes(
     if not 1 <= heats <= MAX_HEATS:
         raise ParameterError(f"heats: {heats} is not a number of heats. Choose a whole number from 1 to {MAX_HEATS}.")
     race = replace(race, heats=heats)
-    ranks, digits, sides = race.ranks, race.system.digits, len(race.sides)
+    digits, sides = race.system.digits, len(race.sides)
+    draw = draw_chance(float(race.ranks[0, 0]), nu) if draws and sides == 2 and nu > 0.0 else None  # noqa: PLR2004
+    ranks = race.ranks - 0.5 * (draw or 0.0)
     if race.system.needs and race.lines is None:
         lacking = " and ".join(name.removesuffix("_s") for name in race.system.needs)
         earlier = "and the pool has no earlier race with values for each place"
@@ -198,7 +209,7 @@ def stakes(
     others = [] if stable else [k for k in range(len(race.players)) if k not in known]
     known |= break_evens(race, others, first, SHARE_OF_OTHERS * budget)
     places = [known.get(k) for k in range(len(race.players))]
-    lines = tuple(line for table in tables for line in table.lines(ranks, board))
+    lines = tuple(line for table in tables for line in table.lines(ranks, draw, board))
     drawn = max(table.draws for table in tables)
     event_id, assumption = (race.lines.event_id, race.lines.assumption) if race.lines else (None, "")
     facts = sides, heats, drawn, is_exact(race), digits, event_id, None, assumption
@@ -329,11 +340,11 @@ class Table:
         place = int(self.places[-1]) if not loses.size else int(math.ceil(self.places[loses[0]]) - 1)
         return place or None
 
-    def lines(self, ranks: Floats, board: StakesGrid) -> list[Row]:
-        """Return the table: `player, place, chance, delta, rating, rank, error`."""
+    def lines(self, ranks: Floats, draw: float | None, board: StakesGrid) -> list[Row]:
+        """Return the table: `player, place, chance, delta, rating, rank, error`. `draw` is the chance of a draw."""
         mean, error = self.mine()
         scores, rating = self.race.system.scores(self.race.states), self.race.before[self.number]
-        chance = [float(ranks[self.side, int(place) - 1]) if place == int(place) else None for place in self.places]
+        chance = [float(ranks[self.side, int(place) - 1]) if place == int(place) else draw for place in self.places]
         then = scores + self.means()
         rivals = [k for k in np.flatnonzero(board.will_be_listed) if k != self.number]
         rank = board.ranks(scores[self.number] + mean, then[:, rivals])

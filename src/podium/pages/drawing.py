@@ -217,10 +217,10 @@ def svg(height: int, content: Markup) -> Markup:
     return Shape('<svg width="100%" height="{}" aria-hidden="true">{}</svg>').format(height, content)
 
 
-def split_bar(share: float, label: str) -> Markup:
-    """Draw two probabilities that add up to 1, given the first one."""
-    first = across(max(0.0, share - SPLIT_GAP / 2.0))
-    second, width = across(min(1.0, share + SPLIT_GAP / 2.0)), across(max(0.0, 1.0 - share - SPLIT_GAP / 2.0))
+def split_bar(share: float, label: str, between: float = 0.0) -> Markup:
+    """Draw two probabilities, given the first one and the probability `between` them, which stays empty."""
+    first, start = across(max(0.0, share - SPLIT_GAP / 2.0)), share + between
+    second, width = across(min(1.0, start + SPLIT_GAP / 2.0)), across(max(0.0, 1.0 - start - SPLIT_GAP / 2.0))
     return Shape(
         '<svg width="100%" height="16" role="img" aria-label="{}"><rect class="bar" width="{}" height="16" rx="3"/>'
         '<rect class="bar b" x="{}" width="{}" height="16" rx="3"/></svg>'

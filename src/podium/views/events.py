@@ -1,7 +1,7 @@
-"""Events with their content, changes and reasons, players' changes, and head-to-head encounters."""
+"""Events with their content, changes and reasons, players' changes, encounters, and replays of the newest events."""
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import asdict
 from decimal import Decimal
 from typing import Any, NamedTuple, Self
@@ -16,6 +16,8 @@ from podium.engine.tables.equipment import names_in
 from podium.engine.tables.selection import EVENT, unrated_status
 from podium.errors import ParameterError, UnknownError
 from podium.kernels.records import read
+from podium.ledger.hypothetical_race import has_draws
+from podium.ledger.pair_predictions import NEWEST_ENTRANTS, NEWEST_EVENTS, learnt_nu, pairs_in
 from podium.ledger.reasons import Explanation
 from podium.ledger.reasons.explaining import explain
 from podium.ledger.reasons.totals import ReasonTotals, total_reasons
@@ -23,9 +25,11 @@ from podium.ledger.reasons.what_if import MAX_IMAGINED, WhatIf, is_quickly_imagi
 from podium.log.log import REGISTER, SEASON, UNVOID, VOID, WITH_CONTENT, current_kind, entries_after, titles_in
 from podium.log.players import known_numbers, names_of, unrated_error
 from podium.pool.columns import Array, slots_of
-from podium.pool.rating import roster_before
-from podium.pool.roster import Roster
-from podium.pool.snapshot import RATED, STATUSES, Event
+from podium.pool.rating import numbers_in, results_of, roster_before
+from podium.pool.roster import Roster, as_results
+from podium.pool.snapshot import RATED, STATUSES, Event, Snapshot
+from podium.pool.snapshot import SEASON as SEASON_STATUS
+from podium.probability.draws import draw_chance
 from podium.results.columns import UTC
 from podium.results.derived_heats import OVERALL, overall_rows
 from podium.results.reading import Results
@@ -397,3 +401,59 @@ def encounters(pool: PoolAt, number: int, career: Changes) -> tuple[Encounters, 
     names = names_of(pool, numbers)
     columns = (column[chosen].tolist() for column in (counts, ahead, behind))
     return tuple(Encounters(names[number], *cells) for number, *cells in zip(numbers, *columns, strict=True))
+
+
+def newest_rated_positions(snapshot: Snapshot, most_events: int, most_rows: int) -> Array:
+    """Return the positions of the newest rated events, up to a maximum number of events and of changes in them."""
+    order = snapshot.events.order
+    rated = np.flatnonzero(snapshot.events.columns.at("status", order.part("uid")) == RATED)
+    lengths = np.diff(order.part("stop"), prepend=0)[rated]
+    count = int(np.searchsorted(np.cumsum(lengths[::-1]), most_rows, "right"))
+    return rated[rated.size - min(count, most_events, rated.size) :]
+
+
+def replays(pool: PoolAt, positions: Array, table: pl.DataFrame, largest: int) -> Iterator[tuple[Events, Replayed]]:
+    """Yield the events at these positions, run by run, as they were rated. Leave out events with only large heats.
+
+    Args:
+        table: the results of these events.
+        largest: the number of entrants above which a heat is large.
+    """
+    snapshot, order = pool.snapshot, pool.snapshot.events.order
+    position_of = dict(zip(order.at("uid", positions).tolist(), positions.tolist(), strict=True))
+    is_season = snapshot.events.columns.at("status", order.part("uid")) == SEASON_STATUS
+    seasons_before = np.cumsum(is_season)[positions]
+    for season in np.unique(seasons_before).tolist():  # no lead shrinks within a season
+        uids = order.at("uid", positions[seasons_before == season])
+        for run in runs_to_replay(table.filter(pl.col("uid").is_in(uids.tolist())), largest):
+            start = position_of[run["uid"][0]]
+            roster = roster_before(snapshot, start, slots_of(np.unique(numbers_in(run))))
+            yield roster.advance(as_results(pool, run), run["started_at"])
+
+
+def runs_to_replay(table: pl.DataFrame, largest: int) -> list[pl.DataFrame]:
+    """Return the rows of consecutive events, run by run, without events that have only large heats."""
+    heats = [name for name in ("uid", "heat") if name in table.columns]
+    smallest = table.select("uid", pl.len().over(heats)).select(pl.col("len").min().over("uid")).to_series()
+    run = (smallest > largest).rle_id().alias("run")
+    return table.with_columns(run).filter(smallest <= largest).partition_by("run", include_key=False)
+
+
+def draw_now(pool: PoolAt, expected: float) -> float | None:
+    """Return the current chance of a draw, given an expected score, or None if no duel is drawn in the pool."""
+    nu = nu_now(pool)
+    return draw_chance(expected, nu) if nu > 0.0 else None
+
+
+def nu_now(pool: PoolAt) -> float:
+    """Return how often the pool's duels are drawn now, as `nu_of_pool` does. 0 if no duel is drawn."""
+
+    def find() -> float:
+        positions = newest_rated_positions(pool.snapshot, NEWEST_EVENTS, NEWEST_ENTRANTS)
+        table = results_of(pool.snapshot, pool.snapshot.events.order.at("uid", positions))
+        found = [*replays(pool, positions, table, NEWEST_ENTRANTS)] if table.height else []
+        if not any(has_draws(events, pool.name) for events, _ in found):
+            return 0.0
+        return learnt_nu(pairs_in(pool.system, events, replayed)[0] for events, replayed in found)
+
+    return pool.value(("nu",), find)

@@ -276,6 +276,9 @@ class Comparison:
     draws: int = described("Number of heats that were drawn.")
     losses: int = described("Number of heats that the first player lost.")
     meetings: tuple[CommonEvent, ...] = described("The latest events in which both players took part, newest first.")
+    draw: float | None = described(
+        "The chance that a duel of the two is drawn, from 0 to 1. Only in pools with drawn duels.", default=None
+    )
 
 
 @answer
@@ -289,6 +292,7 @@ class Rivalry:
     mean_lead: float | None  # how far above the other the first was rated before them; None where they have not met
     newest: tuple[CommonEvent, ...]  # newest first
     newest_ahead: tuple[int, ...]  # of each of these, who was ahead: 1 the first, -1 the other, 0 neither
+    draw: float | None  # the chance that a duel is drawn; None in pools without drawn duels
 
 
 @answer
@@ -364,6 +368,9 @@ class EntrantChances:
     win: float = described("The chance of winning, from 0 to 1.")
     top: float = described("The chance of finishing in a top place, from 0 to 1.")
     mean_rank: float = described("The player's mean rank.")
+    draw: float | None = described(
+        "The chance of a draw, from 0 to 1. Only for two sides, in pools with drawn duels.", default=None
+    )
 
 
 @answer

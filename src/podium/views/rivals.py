@@ -21,17 +21,17 @@ from podium.log.statements import of_pool
 from podium.pool.columns import Array
 from podium.pool.rating import results_of
 from podium.pool.roster import as_results
+from podium.probability.draws import DRAW
 from podium.views.boards.board import PlayerStanding, standing_of
 from podium.views.boards.ranks import rank
 from podium.views.changes import Changes, career_of
-from podium.views.events import explanation, system_and_states, titles_of
+from podium.views.events import draw_now, explanation, system_and_states, titles_of
 from podium.views.models import CommonEvent, ComparedPlayer, Comparison, Rivalry, answer_from
 from podium.views.names import number_of
 from podium.views.player_models import BestWin, RivalRow, Rivals
 from podium.views.reader import PoolAt
 
 MAX_EVENTS = 100  # maximum number of events to explain, which takes about a second the first time
-DRAW_SCORE = 0.5  # score of a draw; the player with a lower expected score is the underdog
 NO_DUELS = np.empty((0, 4))
 SELECT_NEWEST_CORRECTION = sa.select(sa.func.max(correction.c.seq)).where(
     of_pool(correction), correction.c.seq <= sa.bindparam("newest")
@@ -99,7 +99,7 @@ def duels_in_event(pool: PoolAt, event_id: str, name: str) -> ExplainedEvent:
     upsets = [
         Upset(expected, numbers[opponent], heat or "")
         for opponent, heat, result, expected, _ in duels
-        if result > DRAW_SCORE > expected
+        if result > DRAW > expected  # the underdog won
     ]
     return ExplainedEvent(np.array(known, np.float64).reshape(-1, 4), min(upsets, default=None))
 
@@ -110,7 +110,7 @@ def duels_by_opponent(pool: PoolAt, name: str) -> Rivals:
     numbers, which = np.unique(opponent, return_inverse=True)
     together = np.concatenate([opponent[:0], *(np.unique(event.duels[:, 0]) for event in events.values())])
     names = names_of(pool, numbers.astype(np.int64).tolist())
-    outcomes = score >= 0.0, score > DRAW_SCORE, score == DRAW_SCORE, score < DRAW_SCORE
+    outcomes = score >= 0.0, score > DRAW, score == DRAW, score < DRAW
     columns = (
         np.unique(together, return_counts=True)[1],
         *(np.bincount(which[chosen], minlength=numbers.size) for chosen in outcomes),
@@ -191,7 +191,8 @@ def comparison(pool: PoolAt, name: str, other: str) -> Comparison:
         heats += np.sum(scores, axis=0)
         listed = listed or common_events(pool, some, scores)
     wins, draws, losses = heats.tolist()
-    return Comparison(compared_players(pool, name, other), wins, draws, losses, listed)
+    players = compared_players(pool, name, other)
+    return Comparison(players, wins, draws, losses, listed, draw_now(pool, players[0].expected))
 
 
 def compared_players(pool: PoolAt, name: str, other: str) -> tuple[ComparedPlayer, ...]:
@@ -227,14 +228,16 @@ def rivalry(pool: PoolAt, name: str, other: str, *, newest: int = 10) -> Rivalry
     each_rank = enumerate(zip(*(column.tolist() for column in ranks), strict=True))
     ahead = [side_ahead(own, theirs, scores.get(number, NO_HEATS)) for number, (own, theirs) in each_rank]
     first = meetings.at(slice(newest))
+    players = compared_players(pool, name, other)
     return Rivalry(
-        players=compared_players(pool, name, other),
+        players=players,
         meetings=len(ahead),
         ahead=ahead.count(1),
         behind=ahead.count(-1),
         mean_lead=sum(meetings.lead.tolist()) / len(ahead) if ahead else None,
         newest=common_events(pool, first, [scores[number] for number in range(len(first.own))]),
         newest_ahead=tuple(ahead[:newest]),
+        draw=draw_now(pool, players[0].expected),
     )
 
 

@@ -6,7 +6,7 @@ from decimal import Decimal
 
 from podium.engine.tables.selection import UNFINISHED_STATUS
 from podium.ledger.reasons import Explanation
-from podium.ledger.reasons.wording import DRAW
+from podium.probability.draws import DRAW
 from podium.support.answers import answer, described
 from podium.support.words import counted, shown_change, shown_parts
 

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from podium.ledger.reasons.duels import BAND, CAUSE, HEAT, OPPONENT, Heading
+from podium.probability.draws import DRAW
 from podium.support.words import capitalised, listed, shown, signed
 
 MAX_NAMED = 8  # most names in a list; other names are only counted
 DECIDING_SHARE = Decimal("0.4")  # a part counts as the cause if it has at least this share of the change
-DRAW = 0.5
 TWO_DIGITS = 9.95  # an expected margin above this is shown as a whole number
 CAUSES = {
     "base_points": "base points for taking part",

@@ -30,7 +30,6 @@ from podium.views.player_models import Listing, PlayerCard
 router = PageRouter()
 MAX_POINTS = 150  # maximum number per history
 LAST_MEETINGS = 10
-EVEN_PERCENT = 50  # half of a hundred
 Name = Annotated[str, Query(max_length=MAX_SENT_CHARACTERS)]
 
 
@@ -89,12 +88,13 @@ def pair_sentence(pair: dict[str, Any] | None) -> str:
 def pair_of(store: Store, header: PoolHeader, found: Rivalry) -> dict[str, Any]:
     """Return the data about two players and their expected results, for the template."""
     first, second = found.players
-    of_first = min(99, max(1, round(100.0 * first.expected)))
-    favourite, outsider = (first, second) if of_first >= EVEN_PERCENT else (second, first)
-    certain = max(first.expected, second.expected)
-    more = max(of_first, 100 - of_first)
-    of_hundred = "" if of_first == EVEN_PERCENT else "more than 99" if certain > 0.99 else str(more)  # noqa: PLR2004
-    shares = (f"{of_first} %", f"{100 - of_first} %")
+    wins = [player.expected - (found.draw or 0.0) / 2.0 for player in found.players]
+    of_first, drawn, of_second = percentages(*wins, has_draws=found.draw is not None)
+    favourite, outsider = (first, second) if of_first >= of_second else (second, first)
+    more = max(of_first, of_second)
+    of_hundred = "" if of_first == of_second else "more than 99" if max(wins) > 0.99 else str(more)  # noqa: PLR2004
+    shares, draw = (f"{of_first} %", f"{of_second} %"), "" if found.draw is None else f"draw {drawn} %"
+    words = [f"{first.player} {shares[0]}", *([draw] if draw else []), f"{second.player} {shares[1]}"]
     cards, note = ranked_cards(store, header.name, (first.player, second.player))
     then = lead_then(header, found, 1.0 if favourite is first else -1.0)
     return {
@@ -103,7 +103,9 @@ def pair_of(store: Store, header: PoolHeader, found: Rivalry) -> dict[str, Any]:
         "favourite": favourite.player,
         "outsider": outsider.player,
         "of_hundred": of_hundred,  # duels in a hundred that the favourite wins; empty if there is no favourite
-        "bar": split_bar(of_first / 100.0, f"{first.player} {shares[0]}, {second.player} {shares[1]}"),
+        "each": f"{of_first} of 100" if found.draw else "half of the",  # duels that each wins if there is no favourite
+        "draw": draw,
+        "bar": split_bar(of_first / 100.0, ", ".join(words), drawn / 100.0),
         "shares": shares,
         "figures": figures(header, cards, note),  # names, notes, and both players' values
         "chart": histories(store, header, (first.player, second.player)),
@@ -112,6 +114,13 @@ def pair_of(store: Store, header: PoolHeader, found: Rivalry) -> dict[str, Any]:
         "leader_then": (favourite if then > 0 else outsider).player if then else "",
         "lead_then": abs(then),
     }
+
+
+def percentages(first: float, second: float, *, has_draws: bool) -> tuple[int, int, int]:
+    """Return whole percentages for a win of the first side, a draw and a win of the second side. They add up to 100."""
+    of_first, of_second = (min(99, max(1, round(100.0 * win))) for win in (first, second))
+    of_second = min(of_second, 100 - of_first) if has_draws else 100 - of_first
+    return of_first, 100 - of_first - of_second, of_second
 
 
 def lead_then(header: PoolHeader, found: Rivalry, side: float) -> Decimal:
@@ -243,6 +252,10 @@ def field_of(
     tied = best if len(best) * 2 < size or size == 2 else []  # noqa: PLR2004  (if half of them lead, nobody does)
     known = set(forecast.players) - set(forecast.newcomers)
     has_podium = size >= MIN_PODIUM_FIELD
+    drawn = 0
+    if forecast.draw is not None:
+        first, drawn, second = percentages(*forecast.entrants["win"].to_list(), has_draws=True)
+        table = [[Decimal(first), Decimal(second)], [Decimal(second), Decimal(first)]]
     rows = []
     columns = forecast.entrants.select("player", "rating", "win", "top")
     for (player, points, win, top), cells in zip(columns.iter_rows(), table, strict=True):
@@ -272,6 +285,7 @@ def field_of(
         ],
         "is_wide": size > MAX_COLUMNS,
         "has_podium": has_podium,
+        "draw": "" if forecast.draw is None else chance_words(Decimal(drawn), forecast.draw),
         "newcomers": [
             (name, [(other, query_with(name, other, entrants, sides)) for other in others])
             for name, others in similar.items()

@@ -35,7 +35,7 @@ from podium.store.writing.fixtures import get_fixture, places_now
 from podium.support.answers import answer, described
 from podium.views.boards.board import ESTABLISHED, Board
 from podium.views.championship import span_of
-from podium.views.events import Before, event_details, system_and_states
+from podium.views.events import Before, event_details, nu_now, system_and_states
 from podium.views.headlines import event_list
 from podium.views.models import answer_from
 from podium.views.results import counting_results, event_results
@@ -113,7 +113,7 @@ def predicted(
         top: number of places that count as top places.
 
     Returns:
-        Probabilities (0 to 1) for each rank and for each pair.
+        Probabilities (0 to 1) for each rank and for each pair, and of a draw between two sides if the pool has draws.
 
     Raises:
         ParameterError: there are fewer than two sides, a player is repeated, a name is invalid, or `top` is below 1.
@@ -122,7 +122,8 @@ def predicted(
     field = field_in(pool, entrants, sides)
     names = names_to_rate(field, pool.system.kinds)
     system, states = system_and_states(pool, names)
-    return forecast(system, field, dict(zip(names, states, strict=True)), top)
+    nu = nu_now(pool) if len(field) == 2 else 0.0  # noqa: PLR2004  (a duel)
+    return forecast(system, field, dict(zip(names, states, strict=True)), top, nu)
 
 
 def stakes_of(
@@ -168,7 +169,8 @@ def stakes_of(
     def find() -> Stakes:
         race, draws = starters_at(pool, starting, when, pool.snapshot.events.order.size, margin=margin)
         board = established_board(pool, race)
-        return stakes(race, chosen or race.players[:1], board, heats=heats, draws=draws)
+        nu = nu_now(pool) if draws else 0.0
+        return stakes(race, chosen or race.players[:1], board, heats=heats, draws=draws, nu=nu)
 
     return pool.value(("stakes", str(starting), *chosen, when, heats, margin), find)
 
@@ -322,7 +324,7 @@ class StakesLine:
 
     player: str = described("Player.")
     place: float | None = described("Place. A draw between two players is 1.5. Null for a quit.")
-    chance: float | None = described("Probability of finishing in this place, from 0 to 1. Null for draws and quits.")
+    chance: float | None = described("Probability of finishing in this place, from 0 to 1. Null for quits.")
     delta: float = described("How much the rating would change.")
     rating: float = described("Rating that the player would have.")
     rank: int = described("Rank that the player would have among players with an established rating.")

@@ -7,7 +7,6 @@ from datetime import date
 
 import numpy as np
 import numpy.typing as npt
-import polars as pl
 
 from podium.analysis.evaluation import share_interval
 from podium.analysis.predictions import BINS, HeatSelection, predict
@@ -22,15 +21,12 @@ from podium.log.chain import newest_head
 from podium.log.players import names_of
 from podium.log.pools import Pool, PoolView, date_of, refuse_other_arithmetic, settings_of, today
 from podium.log.statements import FIRST_EQUIPMENT
-from podium.pool.columns import Array, slots_of
-from podium.pool.rating import numbers_in, results_of, roster_before
-from podium.pool.roster import as_results
-from podium.pool.snapshot import RATED, SEASON, Snapshot
+from podium.pool.rating import numbers_in, results_of
 from podium.store import kept
 from podium.store.following import PoolReader
 from podium.support.answers import answer, as_json, described, from_json
 from podium.views.changes import career_of
-from podium.views.events import explanation, rated_event
+from podium.views.events import explanation, newest_rated_positions, rated_event, replays
 
 
 @answer
@@ -116,42 +112,16 @@ def expected_and_actual(pool: PoolReader, most: Effort) -> tuple[int, int, npt.N
 
     The sums are the number of duels, their expected scores and their actual scores, counted from both sides.
     """
-    snapshot, order = pool.snapshot, pool.snapshot.events.order
-    positions = newest_rated_positions(snapshot, most)
-    table = results_of(snapshot, order.at("uid", positions))
-    position_of = dict(zip(order.at("uid", positions).tolist(), positions.tolist(), strict=True))
-    is_season = snapshot.events.columns.at("status", order.part("uid")) == SEASON
-    seasons_before = np.cumsum(is_season)[positions]
+    positions = newest_rated_positions(pool.snapshot, most.events, most.rows)
+    table = results_of(pool.snapshot, pool.snapshot.events.order.at("uid", positions))
     bins = np.zeros((BINS, 3))
-    for season in np.unique(seasons_before).tolist():  # no lead shrinks within a season
-        uids = order.at("uid", positions[seasons_before == season])
-        for run in runs_to_judge(table.filter(pl.col("uid").is_in(uids.tolist()))):
-            start = position_of[run["uid"][0]]
-            roster = roster_before(snapshot, start, slots_of(np.unique(numbers_in(run))))
-            events, replayed = roster.advance(as_results(pool, run), run["started_at"])
-            entries = events.columns.entries if events.columns.entries.size else events.columns.entrants
-            chosen = judged_heats(events, Window()) & (np.diff(entries) <= LARGE_FIELD)
-            if chosen.any():
-                bins += predict(pool.system, events, HeatSelection(chosen), replayed).bins
+    for events, replayed in replays(pool, positions, table, LARGE_FIELD):
+        entries = events.columns.entries if events.columns.entries.size else events.columns.entrants
+        chosen = judged_heats(events, Window()) & (np.diff(entries) <= LARGE_FIELD)
+        if chosen.any():
+            bins += predict(pool.system, events, HeatSelection(chosen), replayed).bins
     players = np.unique(numbers_in(table)) < FIRST_EQUIPMENT
     return positions.size, int(players.sum()), bins
-
-
-def newest_rated_positions(snapshot: Snapshot, most: Effort) -> Array:
-    """Return the positions of the newest rated events, up to a maximum number of events and of changes in them."""
-    order = snapshot.events.order
-    rated = np.flatnonzero(snapshot.events.columns.at("status", order.part("uid")) == RATED)
-    lengths = np.diff(order.part("stop"), prepend=0)[rated]
-    count = int(np.searchsorted(np.cumsum(lengths[::-1]), most.rows, "right"))
-    return rated[rated.size - min(count, most.events, rated.size) :]
-
-
-def runs_to_judge(table: pl.DataFrame) -> list[pl.DataFrame]:
-    """Return the rows of consecutive events to judge, run by run, without events that have only large heats."""
-    heats = [name for name in ("uid", "heat") if name in table.columns]
-    smallest = table.select("uid", pl.len().over(heats)).select(pl.col("len").min().over("uid")).to_series()
-    run = (smallest > LARGE_FIELD).rle_id().alias("run")
-    return table.with_columns(run).filter(smallest <= LARGE_FIELD).partition_by("run", include_key=False)
 
 
 def reliability(bins: npt.NDArray[np.float64]) -> tuple[ReliabilityBin, ...]:

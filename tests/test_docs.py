@@ -6,17 +6,51 @@ import shutil
 import socket
 import subprocess
 import sys
+import threading
+import time
 from contextlib import ExitStack
 from pathlib import Path
+from types import SimpleNamespace
+from unittest import mock
 
 import pytest
+import uvicorn
 from commands import streams
-from walkthrough import Walk, blocks, matches, sessions, start_service, stopping
+from walkthrough import Walk, blocks, matches, sessions
+
+from podium.cli import main
+from podium.cli.service import serving, storing
+from podium.service import server
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 RUN = [page for page in PAGES if {"python", "console"} & {kind for _, kind, _ in blocks(page)}]
-PODIUM = [sys.executable, "-c", "from podium.cli import main; main()"]
+START_S = 20
+
+
+def serve(words, running):
+    """Serve in a thread what `podium serve` would serve: a process of its own would load everything again."""
+    served = []
+    with (
+        mock.patch.object(sys, "argv", ["podium", *words]),
+        mock.patch.object(storing, "atexit", SimpleNamespace(register=running.callback)),
+        mock.patch.object(serving, "keep_loaded"),
+        mock.patch.object(server, "run", lambda *given: served.append(given)),
+        pytest.raises(SystemExit) as stopped,
+    ):
+        main()
+    assert stopped.value.code == 0
+    ((app, *given),) = served
+    options = server.server_options(*given) | {"log_config": None}
+    service = uvicorn.Server(uvicorn.Config(app, **options))
+    thread = threading.Thread(target=service.run)
+    thread.start()
+    running.callback(thread.join)
+    running.callback(setattr, service, "should_exit", True)
+    started = time.monotonic()
+    while not service.started:
+        assert time.monotonic() - started < START_S, "the service does not start"
+        time.sleep(0.01)
 
 
 @pytest.mark.parametrize("page", RUN, ids=lambda page: page.stem)
@@ -35,8 +69,7 @@ def test_what_a_page_asks_for_works(page, tmp_path, monkeypatch):
             if name == "pip":
                 return ""
             if name == "podium" and words[0] == "serve":
-                server = start_service([*PODIUM, *words, "--port", port], f"127.0.0.1:{port}")
-                running.callback(stopping(server))
+                serve([*words, "--port", port], running)
                 return ""
             if name != "podium":
                 return subprocess.run(line, shell=True, capture_output=True, text=True, check=True).stdout  # noqa: S602

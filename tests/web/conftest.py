@@ -6,13 +6,14 @@ import shutil
 import threading
 import time
 from contextlib import ExitStack, contextmanager
+from unittest import mock
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
 import pytest
 import uvicorn
 from leagues import fill
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import Locator, Page, sync_playwright
 
 from podium.service import create_app
 from podium.store import Store
@@ -104,6 +105,17 @@ def launch(browser_type, *more):
     return launched
 
 
+def until_loaded(act):
+    """A click or a key, and then the load of the page to which it leads: Playwright waits only for its first byte."""
+
+    @functools.wraps(act)
+    def act_and_wait(target, *given, **options):
+        act(target, *given, **options)
+        (target if isinstance(target, Page) else target.page).wait_for_load_state()
+
+    return act_and_wait
+
+
 @pytest.fixture(scope="module")
 def browser(request):
     """Chromium, which `tests/install_packages.sh` installs; without it a test fails in CI, and skips elsewhere.
@@ -119,6 +131,9 @@ def browser(request):
     folder = request.node.parent
     if CHROMIUM not in folder.stash:
         running = ExitStack()
+        for kind in (Page, Locator):
+            for name in ("click", "press"):
+                running.enter_context(mock.patch.object(kind, name, until_loaded(getattr(kind, name))))
         playwright = running.enter_context(sync_playwright())
         folder.stash[CHROMIUM] = launch(playwright.chromium)
 

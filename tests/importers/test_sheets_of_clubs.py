@@ -6,12 +6,12 @@ from datetime import datetime
 
 import polars as pl
 import pytest
-from extent import FULL
+from extent import FULL, times
 from sheet_generator import LAYOUTS, write_sheet
 from sheet_hand import OUT, WORDS
 from sheet_judging import CRASHED, REFUSED, RIGHT, WRONG, events_of, first_difference, judge, tally
 
-COUNT = 200
+COUNT = times(120, 200)
 LEAST_RIGHT = 0.95  # of the sheets that say one thing: what the reader reaches with the least of five seeds
 
 

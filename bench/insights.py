@@ -221,7 +221,7 @@ def milliseconds(read, rounds, before=lambda: None):
 
 def measure(store, args):
     def forget():
-        store.answers = Answers()
+        store.answers = store.snapshots.answers = Answers(store.answers.most_bytes)
 
     figures = {}
     for name, (read, is_kept) in readings(store, args.players, args.events).items():

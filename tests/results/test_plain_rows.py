@@ -84,7 +84,7 @@ def test_what_is_read_at_a_glance_is_what_polars_reads(rows):
         code, first = number_names(plain.columns["event_id"])
         assert (code.tolist(), first.tolist()) == (events.code.tolist(), events.first.tolist())
         if "started_at" in frame.columns:
-            assert contents_in(plain.columns) == contents_of(results)
+            assert contents_in([plain.columns]) == contents_of(results)
 
 
 def test_rows_as_servers_send_them_are_read_at_a_glance():

@@ -263,7 +263,7 @@ def test_a_pseudonym_blanks_the_reasons_that_have_a_name_in_them(filled):
 
 def test_a_guessed_name_proves_nothing_without_the_secret(filled):
     filled.submit("other", rows(1, ["ana", "ben"]))
-    (content,) = contents_in(column_lists(filled.results("other").frame.drop("pool"))).values()
+    (content,) = contents_in([column_lists(filled.results("other").frame.drop("pool"))]).values()
     with filled.engine.connect() as connection:
         stored = connection.execute(sa.select(log.c.kind, log.c.digest, log.c.pool_id)).all()
         secret = get_pool(connection, "other").secret

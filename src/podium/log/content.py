@@ -5,10 +5,11 @@ Numbers are read back exactly as they were.
 
 import json
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from itertools import chain, groupby, repeat
+from itertools import chain, groupby
 from operator import add
 from typing import Any
 
@@ -38,6 +39,7 @@ ENCODERS: dict[Any, Callable[[Any], str]] = {pl.Float64: float.__repr__, pl.Bool
 encode_text = json.encoder.encode_basestring  # like json.dumps without ensure_ascii
 # written separately, as the first and last columns of a row
 SEPARATE_COLUMNS = ("event_id", "player")
+SLICE_ROWS = 8_192  # rows of a table that are in Python's lists at once
 PLAYER_NEXT, LINE_END = ',"player":', "}\n"  # text before a row's player, and after the player and the equipment
 # in a line of JSON; cannot match within a string, as above
 PAGE_FIELDS = re.compile(r',"(?:title|url)":"(?:[^"\\]|\\.)*"')
@@ -53,12 +55,12 @@ class Content:
     event_id: str
     order: Order | None  # dated or numbered; None if neither
     started_at: int  # microseconds since 1970, as in `podium.log.pools`; 0 if there is neither
-    heads: tuple[str, ...]  # JSON objects up to the value of `player`, which comes last
+    fields: tuple[str, ...]  # of each row, in JSON: what follows the ID and the date, up to the player
     players: tuple[str, ...]
     title: str | None = None  # only in the first line, as is the address
     url: str | None = None
-    sent: "Content | None" = None  # the names before normalisation, if any changed
-    sent_heads: tuple[str, ...] = ()  # the heads as sent, if the store added a date or number
+    sent: "Content | None" = None  # with the names before normalisation, if any changed
+    is_placed: bool = False  # True if the store added the date or number
     shared: tuple[dict[str, str], ...] = ()  # names of equipment by column, for each row; empty without equipment
 
     @property
@@ -70,67 +72,61 @@ class Content:
         """Return the content. If it was sent without a date or number, add one."""
         if self.order is not None:
             return self
-        sent = None if self.sent is None else self.sent.at(order, started_at)
-        return replace(self._with_head(self.event_id, order, started_at), sent=sent, sent_heads=self.heads)
+        sent = self.sent and self.sent.at(order, started_at)
+        return replace(self, order=order, started_at=started_at, is_placed=True, sent=sent)
 
     def undated(self) -> "Content":
         """Return the content with its date or number removed."""
-        return self._with_head(self.event_id, None, 0)
+        return replace(self, order=None, started_at=0, sent=self.sent and self.sent.undated())
 
     def renamed(self, event_id: str) -> "Content":
-        """Return the content with a different ID. The store must not have added a date or number yet."""
-        return self if event_id == self.event_id else self._with_head(event_id, self.order, self.started_at)
-
-    def _with_head(self, event_id: str, order: Order | None, started_at: int) -> "Content":
-        begin = head_begin(event_id, order, started_at)
-        heads = tuple(begin + rest for rest in self.row_tails)
-        sent = None if self.sent is None else self.sent._with_head(event_id, order, started_at)  # noqa: SLF001  (its own)
-        return replace(self, event_id=event_id, order=order, started_at=started_at, heads=heads, sent=sent)
+        """Return the content with a different ID."""
+        if event_id == self.event_id:
+            return self
+        return replace(self, event_id=event_id, sent=self.sent and self.sent.renamed(event_id))
 
     def without_texts(self) -> "Content":
         """Return the content without the texts that pages show."""
-        head, *rest = self.heads
-        return replace(self, heads=(PAGE_FIELDS.sub("", head), *rest), title=None, url=None)
+        first, *rest = self.fields
+        return replace(self, fields=(PAGE_FIELDS.sub("", first), *rest), title=None, url=None)
 
     def called(self, names: Mapping[str, str]) -> "Content":
         shared = tuple({column: names.get(name, name) for column, name in row.items()} for row in self.shared)
         return replace(self, players=tuple(names.get(name, name) for name in self.players), shared=shared)
 
-    @property
-    def row_tails(self) -> Iterator[str]:
-        """Yield the part of each head that follows the ID and the date or number."""
-        bare = len(head_begin(self.event_id, self.order, self.started_at))
-        return (head[bare:] for head in self.heads)
+    def row(self, number: int) -> dict[str, Any]:
+        """Return a row without player and equipment."""
+        begin = head_begin(self.event_id, self.order, self.started_at)
+        row: dict[str, Any] = json.loads(f"{begin}{self.fields[number]}}}")
+        return row
 
     def digest(self, secret: bytes) -> bytes:
-        """Return the digest of the content as sent (with names, not numbers), keyed with the pool's secret."""
-        sent = self.lines(self.sent_heads or self.heads, lambda names: map(encode_text, names))
-        return keyed_digest(sent.encode(), secret)
+        """Return the digest of the content as sent, with names instead of numbers, keyed with the pool's secret."""
+        begin = head_begin(self.event_id, None if self.is_placed else self.order, self.started_at)
+        return keyed_digest(self.lines(begin, lambda names: map(encode_text, names)).encode(), secret)
 
     def body(self, numbers: Mapping[str, int], absent: Iterable["Absent"] = ()) -> bytes:
-        """Return the lines with player numbers, followed by one quit line per absent entrant."""
-        lines = self.lines(self.heads, lambda names: map(str, map(numbers.__getitem__, names)))
+        """Return the lines with the numbers of players, and add one quit line for each absent entrant."""
+        begin = head_begin(self.event_id, self.order, self.started_at)
+        lines = self.lines(begin, lambda names: map(str, map(numbers.__getitem__, names)))
         return (lines + "".join(map(self.quit_line, absent))).encode()
 
-    def lines(self, heads: Iterable[str], written: Callable[[Iterable[str]], Iterable[str]]) -> str:
-        """Return the rows as lines, given the written form of each player and piece of equipment."""
+    def lines(self, begin: str, written: Callable[[Iterable[str]], Iterable[str]]) -> str:
+        """Return the rows, each of which begins with `begin`. Players and equipment appear in their written form."""
         ends = written(self.players)
         if self.shared:
             equipment = ("".join(map(',"{}":{}'.format, row, written(row.values()))) for row in self.shared)
             ends = map(add, ends, equipment)
-        return json_lines(heads, ends)
+        return json_lines((begin + fields for fields in self.fields), ends)
 
     def quit_line(self, absent: "Absent") -> str:
-        """Return the line for a registered entrant who is missing from the result.
-
-        It means a quit in the first heat.
-        """
-        first = row_of(self.heads[0])
+        """Return the line for a registered entrant who is missing from the result and so quit in the first heat."""
+        first = self.row(0)
         row = {name: first[name] for name in (*EVENT_COLUMNS, "heat") if name in first} | {"status": "quit"}
         if absent.team is not None:
             row["team"] = absent.team
-        head = json.dumps(row, ensure_ascii=False, separators=(",", ":"))[:-1] + PLAYER_NEXT
-        return json_lines([head], [str(absent.player)])
+        fields = json.dumps(row, ensure_ascii=False, separators=(",", ":"))[:-1]
+        return json_lines([fields], [str(absent.player)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,14 +137,8 @@ class Absent:
     team: str | None
 
 
-def json_lines(heads: Iterable[str], ends: Iterable[str]) -> str:
-    return LINE_END.join([*map(add, heads, ends), ""])
-
-
-def row_of(head: str) -> dict[str, Any]:
-    """Return the row that belongs to a head, with None as the player."""
-    row: dict[str, Any] = json.loads(head + "null}")
-    return row
+def json_lines(fields: Iterable[str], ends: Iterable[str]) -> str:
+    return "".join(f"{row}{PLAYER_NEXT}{end}{LINE_END}" for row, end in zip(fields, ends, strict=True))
 
 
 def check_results(rows: Any, pool: str, known: Known) -> Results:
@@ -191,14 +181,14 @@ def plain_contents(rows: Any, pool: str) -> dict[str, Content] | None:
     others = plain.pools - {pool, DEFAULT_POOL}
     if others and isinstance(rows, PlainRows):
         raise other_pool_error("results", min(others), pool)
-    return None if others else contents_in(plain.columns)
+    return None if others else contents_in([plain.columns])
 
 
 def contents_of(results: Results) -> dict[str, Content]:
-    contents = contents_in(column_lists(results.frame))
+    contents = contents_in(map(column_lists, results.frame.iter_slices(SLICE_ROWS)))
     if results.sent is None:
         return contents
-    sent = contents_in(column_lists(results.sent))
+    sent = contents_in(map(column_lists, results.sent.iter_slices(SLICE_ROWS)))
     return {event_id: replace(content, sent=sent[event_id]) for event_id, content in contents.items()}
 
 
@@ -207,42 +197,44 @@ def column_lists(frame: pl.DataFrame) -> dict[str, list[Any]]:
     return {column.name: column.to_physical().to_list() for column in frame}
 
 
-def contents_in(columns: Mapping[str, list[Any]]) -> dict[str, Content]:
-    if not columns["event_id"]:
-        return {}
-    order, starts = starts_in(columns)
-    spans = [*spans_of(columns["event_id"])]
-    begins = chain.from_iterable(
-        repeat(head_begin(event_id, order, starts[first]), stop - first) for event_id, first, stop in spans
-    )
-    others = [json_fields(name, columns[name]) for name in SCHEMA if name in columns and name not in SEPARATE_COLUMNS]
-    every_head = [*map("".join, zip(begins, *others, repeat(PLAYER_NEXT, len(starts)), strict=True))]
-    heads: dict[str, list[str]] = {}
-    players: dict[str, list[str]] = {}
-    started_at: dict[str, int] = {}
-    every_shared, shared = equipment_in(columns), dict[str, list[dict[str, str]]]()
-    for event_id, first, stop in spans:
-        heads.setdefault(event_id, []).extend(every_head[first:stop])
-        players.setdefault(event_id, []).extend(columns["player"][first:stop])
-        shared.setdefault(event_id, []).extend(every_shared[first:stop])
-        started_at.setdefault(event_id, starts[first])
-    titles, urls = (first_values(columns, name) if name in columns else {} for name in FOR_PAGES)
-    for name, values in zip(FOR_PAGES, (titles, urls), strict=True):
+def contents_in(parts: Iterable[Mapping[str, list[Any]]]) -> dict[str, Content]:
+    """Return each event's content by ID, in row order. The rows come as columns, in one or more parts."""
+    order: Order | None = None
+    started_at = dict[str, int]()
+    fields, players, shared = (defaultdict[str, list[Any]](list) for _ in range(3))
+    texts: dict[str, dict[str, str]] = {name: {} for name in FOR_PAGES}
+    for columns in parts:
+        order, starts = starts_in(columns)
+        others = [
+            json_fields(name, columns[name]) for name in SCHEMA if name in columns and name not in SEPARATE_COLUMNS
+        ]
+        same = dict[str, str]()  # one object for equal texts, which takes less memory
+        every_field = [same.setdefault(text, text) for text in map("".join, zip(*others, strict=True))]
+        every_player = [same.setdefault(name, name) for name in columns["player"]]
+        every_shared = equipment_in(columns)
+        for event_id, first, stop in spans_of(columns["event_id"]):
+            fields[event_id].extend(every_field[first:stop])
+            players[event_id].extend(every_player[first:stop])
+            shared[event_id].extend(every_shared[first:stop])
+            started_at.setdefault(event_id, starts[first])
+        for name in FOR_PAGES:
+            if name in columns:
+                texts[name] = first_values(columns, name) | texts[name]
+    for name, values in texts.items():
         for event_id, value in values.items():
-            head = heads[event_id][0].removesuffix(PLAYER_NEXT)
-            heads[event_id][0] = f'{head},"{name}":{encode_text(value)}{PLAYER_NEXT}'
+            fields[event_id][0] += f',"{name}":{encode_text(value)}'
     return {
         event_id: Content(
             event_id,
             order,
-            started_at[event_id],
-            tuple(heads[event_id]),
+            start,
+            tuple(fields[event_id]),
             tuple(players[event_id]),
-            titles.get(event_id),
-            urls.get(event_id),
+            title=texts["title"].get(event_id),
+            url=texts["url"].get(event_id),
             shared=tuple(shared[event_id]) if any(shared[event_id]) else (),
         )
-        for event_id in heads
+        for event_id, start in started_at.items()
     }
 
 
@@ -338,8 +330,8 @@ def numbers_in(row: Mapping[str, Any]) -> list[int]:
 def difference(old: bytes, names: Mapping[int, str], new: Content) -> str:
     """Describe the first difference between a new content and the stored lines."""
     old_rows = [json.loads(line) for line in old.decode().split("\n") if line]
-    ends = zip(new.heads, new.players, new.shared or [{}] * len(new.heads), strict=True)
-    new_rows = [row_of(head) | {"player": name} | shared for head, name, shared in ends]
+    ends = zip(new.players, new.shared or [{}] * len(new.players), strict=True)
+    new_rows = [new.row(number) | {"player": name} | shared for number, (name, shared) in enumerate(ends)]
     for row in old_rows:
         row.update({name: names[row[name]] for name in row if holds_player_numbers(name)})
     if len(old_rows) != len(new_rows):

@@ -1,7 +1,7 @@
 """Differences between the ledgers of two snapshots."""
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
@@ -83,11 +83,12 @@ class Moves:
         written = counterparts < 0
         both = np.flatnonzero(~written)
         if both.size:
-            old = self._old
-            if old.bits.shape[1] == new.bits.shape[1]:
-                written[both] = (old.bits[counterparts[both]] != new.bits[both]).any(axis=1)
-            else:  # another system, whose states have different fields
+            was, now = [*self._old.cells()], [*new.cells()]
+            if len(was) != len(now):  # another system, whose states have other fields
                 written[both] = True
+            else:
+                for old_cells, new_cells in zip(was, now, strict=True):
+                    written[both] |= old_cells[counterparts[both]] != new_cells[both]
         return written
 
     @cached_property
@@ -227,6 +228,8 @@ class Moves:
 class Rows:
     """The ledger rows from a certain row on, with the keys for comparing them."""
 
+    snapshot: Snapshot
+    ratings: Ratings
     uids: Array
     numbers: Array  # of players and equipment
     keys: Array  # event and slot
@@ -234,22 +237,26 @@ class Rows:
     seq: Array
     before: Array
     rating: Array
-    bits: Array  # (rows, columns): all values of each row, for comparisons by bits
 
     @classmethod
     def of(cls, snapshot: Snapshot, ratings: Ratings) -> "Rows":
         """Return the rows of a snapshot's ledger that were recalculated."""
         rows, events, first = snapshot.rows, snapshot.events, ratings.first_row
         uids, slots = rows.part("event", first).astype(np.int64), rows.part("slot", first).astype(np.int64)
-        before, state = rows.part("before", first), rows.part("state", first)
-        lengths = np.diff(events.order.part("stop", ratings.position), prepend=first)
-        field = np.repeat(events.order.part("field", ratings.position), lengths)
-        others = [rows.part("place", first), rows.part("rank", first), field]
-        bits = np.column_stack([before.view(np.int64), np.ascontiguousarray(state).view(np.int64), *others])
+        rating = rows.part("state", first)[:, snapshot.pool.system.column("rating")].copy()
         return cls(
-            uids, numbers_of(slots), uids << 32 | slots, events.columns.at("started_at", uids),
-            events.columns.at("seq", uids), before, state[:, snapshot.pool.system.column("rating")], bits,
+            snapshot, ratings, uids, numbers_of(slots), uids << 32 | slots, events.columns.at("started_at", uids),
+            events.columns.at("seq", uids), rows.part("before", first), rating,
         )  # fmt: skip
+
+    def cells(self) -> Iterator[Array]:
+        """Yield all values of the rows in columns of integers, so that a comparison is bitwise."""
+        rows, order, first = self.snapshot.rows, self.snapshot.events.order, self.ratings.first_row
+        lengths = np.diff(order.part("stop", self.ratings.position), prepend=first)
+        yield np.repeat(order.part("field", self.ratings.position), lengths)
+        yield from (rows.part(name, first) for name in ("place", "rank"))
+        yield self.before.view(np.int64)
+        yield from np.ascontiguousarray(rows.part("state", first)).view(np.int64).T
 
 
 def rated_positions(snapshot: Snapshot, ratings: Ratings) -> dict[int, int]:

@@ -72,6 +72,7 @@ class Store(Reader):
         version: int | None = None,
         dry_run: bool = False,
         effects_after: str | None = None,
+        listed: int | None = None,
     ) -> Any:
         """Make a change to a pool or, with `dry_run`, return its effects without storing anything.
 
@@ -83,6 +84,7 @@ class Store(Reader):
             version: the version of the log for which the change was previewed. Default: any.
             dry_run: True to store nothing. The first receipt has the largest changes.
             effects_after: for a dry run, `next` from the previous page of effects.
+            listed: number of receipts that list their rating changes, unless it is a dry run. Default: all.
 
         Returns:
             The result of the change: one receipt, several receipts, or the number of changed ledger rows.
@@ -103,7 +105,7 @@ class Store(Reader):
         if dry_run:
             return read(lambda pool: execution.dry_run(pool, propose, effects_after)).answer
         self.follow(pool_name)
-        return execution.run(read, partial(self.locking, pool_name), propose).answer
+        return execution.run(read, partial(self.locking, pool_name), propose, listed=listed).answer
 
     # Results
 

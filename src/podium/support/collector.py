@@ -3,6 +3,7 @@
 The collector should not repeatedly scan objects that will stay in memory or are about to be freed.
 """
 
+import ctypes
 import gc
 import os
 import sys
@@ -16,13 +17,20 @@ from typing import Any
 YOUNG = 1  # the youngest generations, which are scanned between consecutive pauses
 SERVICE_OBJECTS = 50_000  # number of new objects that starts a scan in a service; the answer to a large batch has fewer
 LEFT_OBJECTS = 500_000  # number of surviving new objects that starts a scan between consecutive pauses
+M_MMAP_THRESHOLD, LARGE_BYTES = -3, 128 * 1024  # the option's number in malloc.h, and glibc's own first value
 
 
 def keep_loaded() -> None:
-    """Exclude all objects that a service has loaded from future collections, and run collections less often."""
+    """Exclude all objects that a service has loaded from future collections, and run collections less often.
+
+    Also return the memory of large arrays to the system as soon as they are freed. By default, glibc raises its limit
+    for this with each freed array, and keeps them.
+    """
     gc.collect()
     gc.freeze()
     gc.set_threshold(SERVICE_OBJECTS)
+    with suppress(AttributeError, OSError, TypeError):  # other systems have no such function
+        ctypes.CDLL(None).mallopt(M_MMAP_THRESHOLD, LARGE_BYTES)
 
 
 class Pauses:

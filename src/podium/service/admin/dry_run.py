@@ -167,7 +167,7 @@ async def apply(admission: Sender) -> Response:
         refuse_beyond_key(admission, intent)
         undo, names = undo_of(admission, intent), names_to_give(admission, intent)
         done = admission.store.run(
-            admission.pool, intent.act(), version=version, actor=admission.key.name, reason=reason
+            admission.pool, intent.act(), version=version, actor=admission.key.name, reason=reason, listed=0
         )
         return undo, names, done
 

@@ -47,7 +47,9 @@ class Preview:
     events: tuple[MovedEvent, ...]  # the first hundred, in the order of rating
     ratings: tuple[MovedRating, ...]  # every current rating that would change, largest change first
     rated: int  # number of players who currently have a rating
-    answer: Any  # answer that the change would give, except for what is only known afterwards
+    # answer that the change would give, except for what is only known afterwards; only its first hundred receipts list
+    # rating changes
+    answer: Any
     notice: str = ""  # note on the effect of values that the system has learned from the pool, or an empty string
 
 
@@ -74,7 +76,7 @@ def preview(pool: PoolReader, act: Act) -> Preview:
         () if done.moves is None else moved_events(done.moves),
         () if done.moves is None else moved_ratings(pool, done.moves, proposal),
         int(pool.snapshot.standings.best_first.size),
-        with_receipts(done).answer,
+        with_receipts(done, MAX_EVENTS).answer,
         done.notice,
     )
 

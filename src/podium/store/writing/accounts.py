@@ -9,7 +9,7 @@ import polars as pl
 
 from podium.engine.tables.equipment import called, equipment_name, kind_and_name
 from podium.errors import Fault, MeetingError, ParameterError, ResultsError
-from podium.log.content import Content, row_of
+from podium.log.content import Content
 from podium.log.database import StoreError
 from podium.log.log import MERGE, RENAME, UNMERGE, VOID, append, json_entry
 from podium.log.players import (
@@ -120,7 +120,7 @@ def refuse_player_twice(pool: PoolReader, contents: Iterable[Content], numbers: 
         names, ends = content.players, ends_of(content.players, numbers, merged)
         if len(set(ends)) == len(set(names)):
             continue  # so it is in this event
-        heats = [row_of(head).get("heat") for head in content.heads]
+        heats = [content.row(number).get("heat") for number in range(len(names))]
         for one, two in repeats(list(zip(heats, ends, strict=True))):
             where = f"rows {one + 1} and {two + 1} of event {content.event_id}"
             why = cause(pool, (names[one], names[two]), where, numbers, ends[one])

@@ -45,13 +45,20 @@ class Prepared:
     moves: Moves
 
 
-def run(read: Callable[[Look], tuple[Proposal, Snapshot, Head]], lock: Opening, propose: Propose) -> Done:
+def run(
+    read: Callable[[Look], tuple[Proposal, Snapshot, Head]],
+    lock: Opening,
+    propose: Propose,
+    *,
+    listed: int | None = None,
+) -> Done:
     """Carry out a proposal. If rating takes a long time, do it before the pool is locked.
 
     Args:
         read: function that calls another one with the pool in a read-only transaction, and returns the result.
         lock: function that opens a transaction that holds the pool's lock.
         propose: function that returns the log entries to append, or raises an error.
+        listed: number of receipts that list their rating changes. Default: all.
 
     Raises:
         UnavailableError: the database is currently unavailable.
@@ -63,13 +70,20 @@ def run(read: Callable[[Look], tuple[Proposal, Snapshot, Head]], lock: Opening, 
     prepared: Prepared | None = None
     for attempt in range(ATTEMPTS + 1):
         with suppress(LongWorkError), lock() as pool:
-            return execute(pool, propose, prepared, refuse_long=attempt < ATTEMPTS)
+            return execute(pool, propose, prepared, refuse_long=attempt < ATTEMPTS, listed=listed)
         proposal, base, head = read(look)
         prepared = Prepared(proposal.entries, head, rate_entries(base, entries_of(proposal)))
     raise AssertionError("the last attempt refuses nothing")
 
 
-def execute(pool: PoolReader, propose: Propose, prepared: Prepared | None = None, *, refuse_long: bool = True) -> Done:
+def execute(
+    pool: PoolReader,
+    propose: Propose,
+    prepared: Prepared | None = None,
+    *,
+    refuse_long: bool = True,
+    listed: int | None = None,
+) -> Done:
     """Propose, log, rate and answer a change, in a transaction that holds the pool's lock.
 
     Raises:
@@ -84,7 +98,7 @@ def execute(pool: PoolReader, propose: Propose, prepared: Prepared | None = None
     proposal = propose(pool)
     if not proposal.entries:
         keep_sheet(proposal)
-        return with_receipts(Done(proposal, base, head=newest_head(pool)))
+        return with_receipts(Done(proposal, base, head=newest_head(pool)), listed)
     ready = None if prepared is None or prepared.entries != proposal.entries else rebased(pool, base, prepared)
     draft = Draft.of(base)
     if ready is None:
@@ -102,7 +116,7 @@ def execute(pool: PoolReader, propose: Propose, prepared: Prepared | None = None
         totals = done.totals
         row = {"events": totals.events, "players": totals.players, "largest": totals.largest}
         pool.connection.execute(sa.insert(correction), {"pool_id": pool.id, "seq": logged.seqs[0]} | row)
-    return with_receipts(done)
+    return with_receipts(done, listed)
 
 
 def is_long(draft: Draft, proposal: Proposal) -> bool:

@@ -171,15 +171,19 @@ def names_with(proposal: Proposal, numbers: Collection[int]) -> dict[int, str]:
     return known | names_of(proposal.pool, others) if others else known
 
 
-def with_receipts(done: Done) -> Done:
-    """Return the outcome with a receipt for each submitted event, in the order of submission."""
+def with_receipts(done: Done, listed: int | None = None) -> Done:
+    """Return the outcome with a receipt for each submitted event, in the order of submission.
+
+    Args:
+        listed: number of receipts that list their rating changes. Default: all.
+    """
     proposal, events = done.proposal, done.snapshot.events
     if not proposal.sent:
         return done
     numbered = NUMBERED if proposal.sets_order and proposal.pool.is_undated else ""
     added = done.moves.added if done.moves else {}
     uids = {event_id: added[event_id] if event_id in added else events.find(event_id) for event_id in proposal.sent}
-    changes = changes_of(proposal, done.snapshot, [*uids.values()], done.moves.ratings if done.moves else None)
+    changes = changes_of(proposal, done.snapshot, [*uids.values()][:listed], done.moves.ratings if done.moves else None)
     own = [uid for event_id, uid in uids.items() if event_id not in proposal.known]
     others = done.written - done.moves.count_written(own) if done.moves else 0
     notice = done.notice or numbered
@@ -193,7 +197,7 @@ def with_receipts(done: Done) -> Done:
                 status=STATUSES[events.columns.value("status", uid)],
                 reason=REASONS[events.columns.value("reason", uid)],
                 duplicate=duplicate,
-                changes=changes[uid],
+                changes=changes.get(uid, ()),
                 rerated=0 if duplicate else others,
                 effects=(),
                 totals=None,
@@ -214,7 +218,7 @@ def changes_of(
     newest = events.order.size if ratings is None else ratings.position
     tail = {uid: newest + place for place, uid in enumerate(events.order.part("uid", newest).tolist())}
     positions = [tail[uid] if uid in tail else events.position(events.key(uid)) for uid in uids]
-    found, event = Changes.by_events(snapshot, np.array(positions))
+    found, event = Changes.by_events(snapshot, np.array(positions, np.int64))
     made = iter(found.answers(names_with(proposal, {*found.numbers.tolist()})))
     counts = np.bincount(event, minlength=len(uids)).tolist()
     return {uid: tuple(islice(made, count)) for uid, count in zip(uids, counts, strict=True)}

@@ -286,7 +286,7 @@ def sent_events(pool: PoolReader, contents: Mapping[str, Content]) -> list[Sent]
     numbers = sent_numbers(pool, sorted({name for content in contents.values() for name in content.names}))
 
     def numbered(content: Content) -> str:
-        return content.lines(content.row_tails, lambda names: (str(numbers.get(name, repr(name))) for name in names))
+        return content.lines("", lambda names: (str(numbers.get(name, repr(name))) for name in names))
 
     return [Sent(own_id, content, row_set(numbered(content))) for own_id, content in contents.items()]
 

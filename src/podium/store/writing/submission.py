@@ -347,7 +347,7 @@ def warnings_about(new_events: Mapping[str, SentEvent], confusables: Mapping[str
     for event_id, event in new_events.items():
         new = [name for name in dict.fromkeys(event.content.players) if name in unreported] if unreported else []
         found = [warning(name, unreported.pop(name)) for name in new]
-        if any('"played_s":' in head and '"duration_s":' not in head for head in event.content.heads):
+        if any('"played_s":' in row and '"duration_s":' not in row for row in event.content.fields):
             found.append(UNUSED_TIME)
         if found:
             warnings[event_id] = tuple(found)

@@ -1,4 +1,4 @@
-"""The command line: each command reads its input, calls the library and shows the result."""
+"""The command line. Each command reads its input, calls the library and shows the result."""
 
 import atexit
 import gc
@@ -7,15 +7,15 @@ import sys
 import threading
 from typing import Any, NoReturn
 
-# Polars' allocator keeps free memory for half a second or longer, as much again as a table takes.
+# Polars' allocator keeps free memory for half a second or longer, up to the size of a table.
 ALLOCATOR_VARIABLE, ALLOCATOR_SETTINGS = "_RJEM_MALLOC_CONF", "dirty_decay_ms:50,muzzy_decay_ms:0"
-ALLOCATIONS_BETWEEN_COLLECTIONS = 200_000  # of objects that may form cycles; Python's default is hundreds
+ALLOCATIONS_BETWEEN_COLLECTIONS = 200_000  # number of objects that may form cycles; Python's default is hundreds
 INTERRUPTED = (
     "interrupted. Finished files and database changes are kept; nothing is left half done. Run the command again to do"
     " the rest."
 )
 
-AT_ONCE: tuple[list[str], ...] = ([], ["--version"])  # answered without the libraries of the commands
+AT_ONCE: tuple[list[str], ...] = ([], ["--version"])  # answered without the commands' libraries
 FIRST_LINES = """\
 Podium rates players of races and games, and gives a reason for every point.
   podium demo         see it on an example season
@@ -26,14 +26,14 @@ All commands: podium --help. Documentation: https://github.com/podium-ratings/po
 
 
 def is_answered_at_once() -> bool:
-    return sys.argv[1:] in AT_ONCE and "_PODIUM_COMPLETE" not in os.environ  # else a shell completes a line
+    return sys.argv[1:] in AT_ONCE and "_PODIUM_COMPLETE" not in os.environ  # otherwise, a shell is completing a line
 
 
 def run() -> None:
     """Run the `podium` command. After a short command, the process ends without freeing its memory first."""
     os.environ.setdefault(ALLOCATOR_VARIABLE, ALLOCATOR_SETTINGS)
     if not is_answered_at_once():
-        gc.disable()  # the collector would search everything loaded again and again
+        gc.disable()  # the collector would repeatedly search everything that is loaded
         from podium.cli.commands import LONG_LIVED
 
         gc.enable()
@@ -47,14 +47,14 @@ def run() -> None:
 
 
 def named_command() -> str | None:
-    """Return the name of the command: the first word that does not begin with a dash."""
+    """Return the command's name: the first word that does not begin with a dash."""
     return next((word for word in sys.argv[1:] if not word.startswith("-")), None)
 
 
 def leave(stop: SystemExit) -> NoReturn:
     """End the process as soon as all output is written.
 
-    Otherwise, Python would first free everything that it has loaded.
+    Python would otherwise free everything that it has loaded first.
 
     If a thread is still running, or the output cannot be written, let Python end the process.
     """
@@ -72,7 +72,7 @@ def leave(stop: SystemExit) -> NoReturn:
 def main() -> None:
     """Run `podium`.
 
-    Exit with 0 on success, 2 for invalid input or usage, or 130 if interrupted, and never with a traceback.
+    The exit status is 0 for success, 2 for invalid input or usage, and 130 if interrupted. There is never a traceback.
     """
     if is_answered_at_once():
         from podium import __version__
@@ -86,7 +86,7 @@ def main() -> None:
     name = named_command()
     app = build(name if name in NAMES else None, listed=sys.argv[1:] in (["--help"], ["-h"]))
 
-    # Typer names only the children of the class that all usage errors share.
+    # Typer exports only the subclasses of the class that all usage errors share.
     usage_error: Any = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
     try:
         status = app(prog_name="podium", standalone_mode=False)
@@ -116,7 +116,7 @@ def write(text: str) -> int:
 
 
 def fail_to_write(error: OSError) -> int:
-    """Return the status after a write has failed because the reader has closed a pipe or the disk is full."""
+    """Return the status after a write failed, because the reader closed a pipe or the disk is full."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 0 if isinstance(error, BrokenPipeError) else fail(str(error), 2)
 

@@ -1,4 +1,4 @@
-"""The command that shows the championship standings of a results file: standings."""
+"""The `standings` command, which shows championship standings for a results file."""
 
 from typing import TYPE_CHECKING
 
@@ -67,7 +67,7 @@ def standings(
 
 
 def events_in(frame: "pl.DataFrame", pool: str | None, season: str | None) -> "pl.DataFrame":
-    """Return the events of a pool in a season: a year, or two days with a slash between them."""
+    """Return a pool's events in a season, which is a year, or two days with a slash between them."""
     import polars as pl
 
     pools = frame["pool"].unique(maintain_order=True).to_list()
@@ -91,7 +91,7 @@ def events_in(frame: "pl.DataFrame", pool: str | None, season: str | None) -> "p
 def standings_table(
     found: "Championship", rows: "tuple[ChampionshipRow, ...]", kind: str, form: Format
 ) -> "pl.DataFrame":
-    """Return one row per player or team, with a column for each round: its number, or its event in CSV."""
+    """Return one row per player or team, and one column per round, named by its number or, in CSV, its event."""
     import polars as pl
 
     from podium.ledger.reasons.standings import plain

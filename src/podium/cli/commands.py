@@ -1,4 +1,4 @@
-"""The commands, and the code that builds them. When one command runs, no other is imported."""
+"""The commands, and the code that builds them. Only the command that runs is imported."""
 
 from importlib import import_module
 
@@ -8,7 +8,7 @@ from typer import Option
 from podium import __version__
 from podium.cli.terminal.app import App
 
-# By heading: module and attribute of a command or group, its name, and its line in the list.
+# By heading: the module and attribute of a command or group, its name, and its line in the list.
 COMMANDS = {
     "Begin": (
         ("demo:demo", "demo", "See what Podium does, using the example season."),
@@ -66,7 +66,7 @@ COMMANDS = {
         ("service.pools:reason", "reason", "Delete the reasons given for corrections."),
     ),
 }
-# Commands that serve or keep a database open. Python ends them as usual.
+# Commands that serve a database or keep it open. Python ends them as usual.
 LONG_LIVED = {"demo", *(name for _, name, _ in COMMANDS["Live service"])}
 NAMES = {name for rows in COMMANDS.values() for _, name, _ in rows}
 
@@ -84,7 +84,7 @@ def podium(
 
 
 def build(only: str | None = None, *, listed: bool = False) -> App:
-    """Return the command line with all commands, with only one, or with a list of commands that cannot be run."""
+    """Return the command line: with all commands, with only one, or with a list of commands that cannot run."""
     built = App(name="podium", add_completion=True)
     for heading, rows in COMMANDS.items():
         for place, name, summary in rows:

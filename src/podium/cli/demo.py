@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 HOST = "127.0.0.1"
-PORT = 8000  # default; a free one if this is taken
+PORT = 8000  # default; if it is taken, a free port is used
 SHOWN = (  # addresses to open, with descriptions
     ("", "all pools, and a search"),
     ("/bikes", "a leaderboard"),
@@ -75,7 +75,7 @@ def season_store(season: Path) -> Iterator["Store"]:
 
 
 def plan_races(store: "Store") -> None:
-    """Plan two races with the entrants of each pool's latest event: one that starts now, and one tomorrow."""
+    """Plan two races with the entrants of each pool's latest event: one now, and one tomorrow."""
     now = datetime.now(UTC).replace(second=0, microsecond=0)
     for pool in store.pools():
         newest = store.event_list(pool.name, top=1).events
@@ -128,7 +128,7 @@ SHOWN_RANKS = 5
 
 
 def season_path() -> Path:
-    """Return the path of the example season, which is in the installed package or in a checkout's `examples` folder."""
+    """Return the path of the example season: in the installed package, or in a checkout's `examples` folder."""
     import podium
 
     inside = Path(podium.__file__).with_name("season.csv")
@@ -194,14 +194,14 @@ def draw(rated: dict[str, "Rated"], pools: dict[str, str], out: Path) -> None:
 
 
 def explain_surprise(rated: dict[str, "Rated"]) -> None:
-    """Explain the match in which a winner lost the most points."""
+    """Explain the match whose winner lost most points."""
     import polars as pl
 
     falls = []
     for rating in rated.values():
         totals = rating.results.frame.group_by("event_id", "player").agg(pl.col("score").sum(), pl.col("time_s").max())
         most, least = pl.col("score").max().over("event_id"), pl.col("time_s").min().over("event_id")
-        # Explaining is slow: leave out those who cannot have won.
+        # Explanations are slow, so leave out players who cannot have won.
         best = totals.filter(pl.col("score") == most, pl.col("time_s").eq_missing(least))
         worst = rating.history.filter(pl.col("delta") < 0).join(best, on=["event_id", "player"], how="semi")
         falls += [(delta, *which, rating) for *which, delta in worst.select("event_id", "player", "delta").iter_rows()]

@@ -55,7 +55,7 @@ def field_named(
         None, "--new", metavar="NAME", help="A new entrant whose name is similar to a known one. Can be repeated."
     ),
 ) -> tuple[list["Member"], list[list["Member"]]]:
-    """Return the members who compete individually and the members of each side, with their equipment."""
+    """Return the members who compete individually, and the members of each side, with their equipment."""
     from podium.ledger.forecast import Member, members_in, names_in
 
     names = [name for row in names_in(entrants or []) for name in row]
@@ -90,12 +90,12 @@ def names_called(sides: Sequence[Sequence["Member"]], kinds: Sequence[str]) -> l
 def resolve_field(
     sides: list[list["Member"]], player: str | None, look: Callable[..., Seen]
 ) -> tuple[Seen, list[list["Member"]]]:
-    """Make a forecast. In a terminal, ask about names that are similar to known names.
+    """Make a forecast. In a terminal, ask about names that are similar to known ones.
 
     Args:
         sides: The members who compete individually, then the members of each side.
         player: The player whose table is to be shown, or None.
-        look: Function that takes the individual members, the player and the sides.
+        look: Function of the individual members, the player and the sides.
 
     Returns:
         The result of `look`, and the sides with the final names.
@@ -132,7 +132,7 @@ def resolve_field(
 def warn(
     field: Iterable["Member"], system: "System", strangers: Mapping[str, str | None], file: Input, pool: str | None
 ) -> None:
-    """Report equipment that the system does not rate, and entrants without results, together with similar names."""
+    """Report equipment that the system does not rate, and entrants without results, with similar names."""
     read = {*system.kinds, *(["side"] if system.rates_sides else [])}
     given = [kind for member in field for kind in (*member.shared, *(["side"] if member.side else []))]
     for kind in dict.fromkeys(given):
@@ -272,7 +272,7 @@ def system_with_hindsight(
     settings: list[str] | None = options.SETTINGS,
     system_file: Path | None = options.SYSTEM_FILE,
 ) -> "System":
-    """Return the system that the options describe, or `adaptive` if the default system has no hindsight."""
+    """Return the system from the options, or `adaptive` if the default system has no hindsight."""
     from podium.ledger.hindsight import why_unavailable
 
     if system is None and system_file is None and why_unavailable(options.default_system()):

@@ -1,4 +1,4 @@
-"""Commands that evaluate, tune and audit systems, or simulate results for that."""
+"""Commands that evaluate, tune and audit systems, or that simulate results for this."""
 
 import json
 import math
@@ -38,7 +38,7 @@ POINTS_OF_MONTHS = (
 
 
 class NotConservedError(PodiumError):
-    """A system that should conserve points did not."""
+    """A system that should conserve points did not conserve them."""
 
 
 SYSTEMS = Option(

@@ -77,7 +77,7 @@ TITLE = Option(None, metavar="TEXT", help="Heading, such as 'Karts 2026', if FIL
 
 
 def is_store(path: str) -> bool:
-    """Return True if a path is a database, judging by its URL or its first bytes."""
+    """Return True if a path is a database, based on its URL or its first bytes."""
     from podium.importers.sources import is_database
 
     with suppress(OSError):
@@ -103,8 +103,8 @@ def read_published(file: Input, pool: str | None) -> "Results":
 
 
 def source(file: Input, named: SystemFlags, pool: str | None, title: str | None, points_scheme: str | None) -> "Source":
-    """Return the source of the pages. Reject options that do not apply to a database."""
-    os.environ.setdefault("POLARS_MAX_THREADS", "1")  # small tables: handing them to threads costs more than it saves
+    """Return the source of the pages, rejecting options that do not apply to a database."""
+    os.environ.setdefault("POLARS_MAX_THREADS", "1")  # for small tables, threads cost more time than they save
     store_type()
     from podium.service.site.folder import ResultsSource, StoreSource
 

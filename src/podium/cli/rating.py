@@ -89,7 +89,7 @@ def rate(
 
 
 def rate_in_parts(file: Input, out: Path, system: "System", period: str, start: str | None) -> "pl.DataFrame":
-    """Rate files part by part. If a folder has only pools, rate them on all cores."""
+    """Rate files part by part. If a folder contains only pools, rate them on all cores."""
     from podium.parts import rate_parts, rate_pools
 
     if file.format is not None or file.map is not None:
@@ -168,7 +168,7 @@ def newest_event(rated: "Rated", player: str) -> str:
 
 
 def show_reasons(totals: "ReasonTotals", form: Format) -> None:
-    """Print the points for each kind of reason, together with its events."""
+    """Print the points for each kind of reason, with the events."""
     if form is Format.json:
         show.show_json(asdict(totals))
         return

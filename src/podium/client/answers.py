@@ -60,7 +60,7 @@ class Season(TypedDict):
 
 
 class Change(TypedDict):
-    """A change in a player's rating caused by an event."""
+    """A rating change that an event made for a player."""
 
     player: str  # The player's current name.
     rating_before: float  # The rating before the change, in points.
@@ -138,7 +138,7 @@ class EventDetails(TypedDict):
 
 
 class RegisteredMatch(TypedDict):
-    """A match that was registered."""
+    """A registered match."""
 
     match_id: str  # The match.
     entrants: list[str]  # Current names of the players in the match.
@@ -154,7 +154,7 @@ class NewName(TypedDict):
 
 
 class Anonymization(TypedDict):
-    """The replacements made when a player is anonymized."""
+    """The replacements that anonymize a player."""
 
     player: str  # The player's current name.
     name: str  # The player's new name.

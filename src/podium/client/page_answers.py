@@ -323,7 +323,7 @@ class CorrectionRecord(TypedDict):
 
 
 class ReliabilityBin(TypedDict):
-    """Duels with about the same expected score. Each duel is counted from both sides."""
+    """Duels with similar expected scores. Each duel is counted from both sides."""
 
     expected: float  # Mean of the expected scores.
     observed: float  # Mean of the actual scores.
@@ -343,7 +343,7 @@ class FairExpectation(TypedDict):
 
 
 class Round(TypedDict):
-    """A round of a championship: an event whose results count."""
+    """A championship round: an event whose results count."""
 
     event_id: str  # The event.
     title: str | None  # Title, or null.
@@ -358,7 +358,7 @@ class RoundPoints(TypedDict):
 
 
 class RoundLead(TypedDict):
-    """The difference that one round made between two neighbours in the standings."""
+    """The effect of one round on the lead between two neighbours in the standings."""
 
     event_id: str  # The event.
     points: float  # Counted points in this round, minus those of the next player or team.

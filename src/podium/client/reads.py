@@ -326,7 +326,7 @@ class ReadRoutes:
             match_id: ID of the registered match.
 
         Returns:
-            A match that was registered. It has the fields `match_id, entrants, expires_at, status, results`.
+            A registered match. It has the fields `match_id, entrants, expires_at, status, results`.
         """
         return json_call("GET", "/pools/{pool}/matches/{match_id}", RegisteredMatch, pool=pool, match_id=match_id)
 

@@ -176,7 +176,7 @@ class WriteRoutes:
             expires_in_s: Number of seconds to wait for a result.
 
         Returns:
-            A match that was registered. It has the fields `match_id, entrants, expires_at, status, results`.
+            A registered match. It has the fields `match_id, entrants, expires_at, status, results`.
         """
         return json_call(
             "POST",

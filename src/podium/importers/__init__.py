@@ -1,4 +1,4 @@
-"""Import results from files of other programs, and from tables in any layout.
+"""Import results from other programs' files, and from tables in any layout.
 
 imported = podium.importers.read_format("pgn", ["games.pgn"], podium.importers.Options(skip_bad=True))
 rated = podium.rate(imported.table, "elo")
@@ -18,7 +18,7 @@ __all__ = ["FORMATS", "FormatError", "Imported", "Options", "read_format"]
 
 
 def __getattr__(name: str) -> Any:
-    """Load the readers only when the first file is read, so that quick commands start faster."""
+    """Load the readers only when the first file is read, because quick commands then start faster."""
     if name != "read_format":
         raise AttributeError(name)
     from podium.importers.tables.read_sheet import read_format  # noqa: PLC0415

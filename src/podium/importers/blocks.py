@@ -1,4 +1,4 @@
-"""Tables in several parts: lines of text, blocks below titles or side by side, and rows that count games."""
+"""Tables in several parts: lines of text, blocks that follow titles or are side by side, and rows that count games."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -23,7 +23,7 @@ from podium.importers.sources import refuse_file
 from podium.results import headings as heads
 from podium.results.headings import fold, is_heading, is_statistic, is_total, meanings
 
-MAX_FOOTERS = 5  # maximum number of rows below a table that do not belong to it
+MAX_FOOTERS = 5  # maximum number of rows that follow a table but do not belong to it
 TALLY = r"^\+\s*(\d{1,3})\s*=\s*(\d{1,3})\s*[-\u2013\u2212]\s*(\d{1,3})$"
 _WORDS = {
     "status": "|".join(sorted(times.STATUS_WORDS, key=len, reverse=True)).replace("_", " "),
@@ -39,10 +39,10 @@ ORDINALS = re.compile(heads.WORDS["results"]["listed"])
 
 
 def split_lists(text: str) -> str:
-    """Turn lists in a text into lines or into a table.
+    """Convert lists in a text to lines or to a table.
 
-    If "DNF: Ana, Ben" appears below places, it becomes one line per player. Lines such as "Race 1: 1st Ana, 2nd Ben"
-    become a table. A text with a single line, such as "1. Ana 2. Ben", becomes one line per place.
+    If "DNF: Ana, Ben" follows places, it becomes one line per player. Lines such as "Race 1: 1st Ana, 2nd Ben" become a
+    table. A text of a single line, such as "1. Ana 2. Ben", becomes one line per place.
     """
     start, *listed = ORDINALS.split(text.strip())
     if not start and "\n" not in text.strip() and listed[::2] == [*map(str, range(1, len(listed) // 2 + 1))]:
@@ -54,7 +54,7 @@ def split_lists(text: str) -> str:
     lines = [LABELLED.fullmatch(line.strip()) for line in text.splitlines() if line.strip()]
     rows = [[line[1], *ORDINALS.split(line[2])[1:]] for line in lines if line]
     counts = [[*map(str, range(1, len(row) // 2 + 1))] for row in rows]
-    has_more = any("," in name for row in rows for name in row[2::2])  # a name with a comma stands for several names
+    has_more = any("," in name for row in rows for name in row[2::2])  # a name with a comma means several names
     if len(lines) < 2 or len(rows) < len(lines) or has_more or [row[1::2] for row in rows] != counts:
         return text
     head = ["Event", *(f"P{number}" for number in max(counts, key=len))]
@@ -63,7 +63,7 @@ def split_lists(text: str) -> str:
 
 
 def pattern_of(text: str) -> str | None:
-    """Return the pattern of the lines if each contains a match or a place, or None if that is not certain."""
+    """Return the pattern of the lines if each certainly contains a match or a place, otherwise None."""
     lines = pl.Series(text.splitlines(), dtype=pl.String).str.strip_chars()
     lines = lines.filter(lines != "")
     for pattern in LINE_PATTERNS:
@@ -78,7 +78,7 @@ def pattern_of(text: str) -> str | None:
 
 
 def with_tabs(text: str) -> str:
-    """Replace spaces with tabs if all lines that have two spaces in a row have them in the same columns."""
+    """Replace spaces with tabs if all lines with two consecutive spaces have these in the same columns."""
     lines = text.splitlines()
     rows = [line for line in lines if "  " in line.strip()]
     blanks = "".join(" " if set(column) <= {" "} else "x" for column in zip_longest(*rows, fillvalue=" "))
@@ -91,7 +91,7 @@ def with_tabs(text: str) -> str:
 def from_lines(text: str, name: str, rule: SourceRule) -> Grid:
     """Return a table from lines with fixed columns.
 
-    Lines that match the pattern become rows, and all others are titles.
+    Lines that match the pattern become rows. All other lines are titles.
     """
     lines = pl.Series("line", text.splitlines(), pl.String)
     lines = lines if rule.width else lines.str.strip_chars()
@@ -117,7 +117,7 @@ def from_lines(text: str, name: str, rule: SourceRule) -> Grid:
 
 
 def titles_of(lines: pl.Series, rows: pl.Series) -> pl.Series:
-    """Return the title for each row.
+    """Return the title of each row.
 
     The outer lines above the first block apply to all blocks, unless the blocks have dates.
     """
@@ -140,11 +140,11 @@ def titles_of(lines: pl.Series, rows: pl.Series) -> pl.Series:
 class Block(NamedTuple):
     title: str  # lines above the block
     rows: list[int]
-    head: Mapping[str, str]  # heading in this block for each of the table's columns
+    head: Mapping[str, str]  # this block's heading for each of the table's columns
 
 
 def game_by_game(grid: Grid) -> Grid:
-    """Return a table with one row per game if cells count games, such as +2 =3 -1 for wins, draws and losses."""
+    """Return a table with one row per game if cells count games, such as +2 =3 -1 (wins, draws and losses)."""
     texts = [heading for heading in grid.headings if grid.frame[heading].dtype == pl.String]
     name = next((heading for heading in texts if grid.frame[heading].head(1).str.contains(TALLY).any()), None)
     if name is None or not grid.frame[name].str.contains(TALLY).fill_null(value=False).all():
@@ -187,7 +187,7 @@ def names_round(title: str) -> bool:
 def in_blocks(grid: Grid) -> Grid:
     """Return a table with the titles of its blocks.
 
-    A block begins where the head is repeated, or below the title of a round.
+    A block begins if the head is repeated, or after the title of a round.
     """
     names, frame = grid.headings, grid.frame.select(grid.headings)
     if any(kind != pl.String for kind in frame.dtypes) or len(names) < 2 or not frame.height:
@@ -219,7 +219,7 @@ def find_blocks(frame: pl.DataFrame, title: str, *, is_again: bool) -> list[Bloc
     """
     names = frame.columns
     blocks = [Block(title, [], dict(zip(names, names, strict=True)))]
-    above: dict[int, str] = {}  # rows that become titles if they are followed by a head or a row
+    above: dict[int, str] = {}  # rows that become titles if a head or a row follows
     for number, row in enumerate(frame.fill_null("").iter_rows()):
         cells, count = dict.fromkeys(filter(None, row)), len([*filter(None, row)])
         own = (
@@ -244,7 +244,7 @@ def find_blocks(frame: pl.DataFrame, title: str, *, is_again: bool) -> list[Bloc
 
 
 def is_of_teams(head: Mapping[str, str], first: Mapping[str, str]) -> bool:
-    """Return True if a head is for other entrants, such as teams, while the first head is for players."""
+    """Return True if a head is for other entrants, such as teams, and the first head is for players."""
     meant, above = ({meanings().get(fold(heading)) for heading in own.values()} for own in (head, first))
     has_sides = not {*heads.MET}.isdisjoint(map(heads.side_of, head.values()))
     return "position" in meant and "player" in above - meant and not has_sides
@@ -264,7 +264,7 @@ def stacked(grid: Grid, blocks: Iterable[Block]) -> Grid:
 def dated_titles(titles: list[str]) -> list[str]:
     """Return the titles of blocks.
 
-    If only the outer lines of the first block have a date, they are put before every title.
+    If only the outer lines of the first block have a date, they precede every title.
     """
     outer, _, first = titles[0].rpartition("\n")
     dated = pl.Series([outer, first, *titles[1:]]).str.contains(times.A_DATE).arg_true().to_list()
@@ -272,7 +272,7 @@ def dated_titles(titles: list[str]) -> list[str]:
 
 
 def drop_footer_rows(grid: Grid) -> tuple[list[dict[str, Any]], pl.Series]:
-    """Return conditions that drop the sums and notes below each sheet, such as `Fastest lap: …`, and the other rows."""
+    """Return the conditions that drop sums and notes below each sheet, such as `Fastest lap: …`, and the other rows."""
     rows = grid.frame.with_row_index(ROW_NUMBER)
     sheets = rows.partition_by(SHEET, maintain_order=True) if SHEET in rows.columns else [rows]
     numbers = [sheet[ROW_NUMBER] for sheet in sheets]

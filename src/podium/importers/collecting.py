@@ -1,4 +1,4 @@
-"""Collect events from a source. Complete events become rows of a results table, and all others are counted."""
+"""Collect events from a source. Complete events become rows of a results table, and other events are counted."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable
@@ -17,14 +17,14 @@ from podium.results.names import LONGEST, normalise, refusal
 
 # Extra columns that are used while the table is collected:
 FILE, EVENT_PLACE, PLACE, NAME = "file", "place of the event", "place of the row", "name of the player"
-CHUNK_ROWS = 100_000  # number of rows in lists before they become a frame, which takes a tenth of the memory
-SHOWN_CHARACTERS = 100  # maximum number of characters shown of a bad value
-MAX_FAULTS = 10_000  # further faults are only counted
+CHUNK_ROWS = 100_000  # number of rows in lists before they become a frame, which needs a tenth of the memory
+SHOWN_CHARACTERS = 100  # maximum number of characters of a bad value to display
+MAX_FAULTS = 10_000  # further errors are only counted
 
 
 @dataclass(slots=True)
 class Event:
-    """An event that is being read from a source.
+    """An event during its reading from a source.
 
     `started_at` is in microseconds since 1970, and `shared` applies to all rows.
     """
@@ -74,11 +74,11 @@ class Collector:
         self._columns: dict[str, list[Any]] = {name: [] for name in SCHEMA}
         self._chunks: list[pl.DataFrame] = []
         self.made: dict[str, str] = {}  # event IDs that Podium made, as in `Results.made`
-        self._repeats: Counter[str] = Counter()  # by ID that has already been used
-        self._contents: dict[str, int] = {}  # hash by event ID, to recognize events that are repeated
+        self._repeats: Counter[str] = Counter()  # by used ID
+        self._contents: dict[str, int] = {}  # hash by event ID, to recognize repeated events
 
     def drop(self, reason: str, count: int = 1) -> None:
-        """Count valid records that do not contain a result."""
+        """Count valid records that contain no result."""
         if count:
             self.dropped[reason] += count
 
@@ -166,8 +166,8 @@ class Collector:
     def _without_contradictions(self, table: pl.DataFrame) -> pl.DataFrame:
         """Leave out events whose rows contradict each other.
 
-        The rules report only the first faults. Therefore the table is divided in two again and again until each such
-        event is found.
+        The rules report only the first errors. Therefore, the table is repeatedly divided in two until all of these
+        events are found.
         """
         faults = faults_of(table)
         if not faults:
@@ -207,7 +207,7 @@ def shortened(value: object) -> object:
 
 
 def call_by_name(event: Event) -> None:
-    """Replace player IDs with display names. Report that two players in the event have the same name."""
+    """Replace player IDs with display names. Report two players in the event who have the same name."""
     ids: dict[str, str] = {}
     for row in event.rows:
         name = row[NAME] or row["player"]

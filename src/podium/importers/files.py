@@ -27,10 +27,10 @@ MARKDOWN = re.compile(r"\s*\|.*\|\s*\n\s*\|[\s:|-]+\|\s*\n")  # a Markdown table
 MARKDOWN_LINE = re.compile(r"(?m)^\s*\|[\s:|-]+\|[ \t]*$")
 MARKDOWN_EDGES = re.compile(r"(?m)^[ \t]*\||\|[ \t]*$")
 MARKED = re.compile(r"[;\t|]|,.*,")  # text with delimiters between cells
-# letters of a different alphabet than their neighbours
+# letters of a different alphabet from their neighbours'
 LONELY = re.compile(r"(?<![a-zA-Z])[^\0-\x7f](?![a-zA-Z])|[\x80-\x9f]|[^\0-\xff]")
-BLANK = "\1"  # comes before the number of a column that has no heading
-START_CHARACTERS = 1 << 17  # number of characters that certainly include the header and one row
+BLANK = "\1"  # precedes the number of a column without a heading
+START_CHARACTERS = 1 << 17  # number of characters that certainly contain the header and one row
 
 
 def from_text(
@@ -39,12 +39,12 @@ def from_text(
     """Read a table from delimited text. Every cell is text without leading or trailing spaces.
 
     Returns:
-        the table, the number of its first row, the rule with everything that was found out, and the faults of skipped
+        the table, the number of its first row, the rule with everything that was inferred, and the errors of skipped
         rows.
     """
     if not text.strip('," \r\n'):
         raise ResultsError.whole(name, "is empty. Write a header with event_id and player.")
-    # these lines may have other delimiters
+    # these lines may have different delimiters
     above = rule.header - 1 if isinstance(rule.header, int) and rule.header else 0
     delimiter = rule.delimiter or find_delimiter(text.split("\n", above)[-1].lstrip("\r\n"), name)
     text = with_whole_quotes(text, delimiter)
@@ -80,7 +80,7 @@ def from_text(
     blanks = [heading for heading in frame.columns if heading.startswith(BLANK)]
     for blank in blanks:
         called = f"column {int(blank.removeprefix(BLANK)) + 1}"
-        filled = frame[blank].str.contains(r"[^\s:\u2013-]").fill_null(value=False)  # contains more than punctuation
+        filled = frame[blank].str.contains(r"[^\s:\u2013-]").fill_null(value=False)  # more than punctuation
         numbers = [str(number) for number in range(1, frame.height + 1)]
         is_of_lines = frame[blank].to_list() == numbers and {*numbers} <= {*names}  # like the headings of a crosstable
         if filled.any() and called not in rule.aside and not is_of_lines:
@@ -100,7 +100,7 @@ def plain_lines(text: str) -> str:
 
 
 def with_whole_quotes(text: str, delimiter: str) -> str:
-    """Quote whole cells if quotation marks appear only in the middle of cells, such as in 1'23"456."""
+    """Quote whole cells if quotation marks appear only within cells, such as in 1'23"456."""
     mark = re.escape(delimiter)
     if '"' not in text or re.search(rf'(?m)(?:^|{mark})\s*"', text):
         return text
@@ -114,7 +114,7 @@ def written(rows: Iterable[list[str]], delimiter: str) -> bytes:
 
 
 def with_padded_rows(rows: list[list[str]], *, is_mapped: bool) -> list[list[str]] | None:
-    """Pad titles, notes and rows that lack their last cells to the width of the head.
+    """Extend titles, notes and rows that lack their last cells to the width of the head.
 
     Return None if any row does not fit.
     """
@@ -132,12 +132,12 @@ def with_padded_rows(rows: list[list[str]], *, is_mapped: bool) -> list[list[str
 
 
 def kind(cell: str) -> str:
-    """Return what a cell contains: a whole number, another number or a word."""
+    """Return the kind of content in a cell: a whole number, another number or a word."""
     return "whole" if cell.strip().isdecimal() else "number" if VALUE.fullmatch(cell) else "word"
 
 
 def first_rows(text: str, delimiter: str, count: int) -> tuple[list[int], list[list[str]]]:
-    """Return the first rows that are not empty, and the lines (counting from 0) on which they begin."""
+    """Return the first rows that are not empty, and the lines (counted from 0) on which they begin."""
     starts, rows, line = [], [], 0
     reader = csv.reader(io.StringIO(text[:START_CHARACTERS], newline=""), delimiter=delimiter)
     for cells in islice(reader, count):
@@ -149,9 +149,9 @@ def first_rows(text: str, delimiter: str, count: int) -> tuple[list[int], list[l
 
 
 def find_delimiter(text: str, name: str) -> str:
-    """Return the delimiter that divides the header and the next row into the same number of cells, at least two.
+    """Return the delimiter that divides the header and the next row into the same number of cells: at least two.
 
-    If no delimiter does this, return the one that gives the most rows of the same length.
+    If there is no such delimiter, return the one that gives the most rows of equal length.
     """
     counts: dict[str, list[int]] = {}
     start = text[:START_CHARACTERS]
@@ -170,7 +170,7 @@ def find_delimiter(text: str, name: str) -> str:
         return even[0]
     common = {mark: Counter(size for size in cells if size > 1).most_common(1) for mark, cells in counts.items()}
     sizes = {mark: (found[0][1], found[0][0]) for mark, found in common.items() if found}
-    return max(sizes, key=lambda mark: sizes[mark], default=",")  # uneven rows will be reported
+    return max(sizes, key=lambda mark: sizes[mark], default=",")  # uneven rows are reported later
 
 
 SPREADSHEETS, DATABASES = ("xlsx", "xls", "xlsb", "ods"), ("sqlite", "db", "sqlite3")
@@ -187,7 +187,7 @@ ENCODINGS = tuple(Choice(own, "source.encoding", code) for code, own in ALPHABET
 
 
 def load(source: Source, rule: SourceRule, wanted: Collection[str] = (), *, skip_bad: bool = False) -> Grid:
-    """Read a table that has the `wanted` columns. With `skip_bad`, rows with too many or too few cells are left out."""
+    """Read a table that has the `wanted` columns. With `skip_bad`, leave out rows with too many or too few cells."""
     grid = replace(read(source, rule, wanted, skip_bad=skip_bad), folder=Path(source.name).parent)
     frame = grid.frame.drop(rule.aside, strict=False)
     filled: list[pl.Expr | pl.Series] = [
@@ -246,7 +246,7 @@ def read(source: Source, rule: SourceRule, wanted: Collection[str], *, skip_bad:
 
 
 def in_cells(text: str, name: str, kind: str, rule: SourceRule, wanted: Collection[str]) -> tuple[str, str, SourceRule]:
-    """Convert text with tags, spaces or words between cells to delimited text, or find the pattern of its lines."""
+    """Convert text with tags, spaces or words between cells to delimited text, or find the pattern of the lines."""
     text = plain_lines(text if kind == "csv" else text_of_page(text, name))
     text = blocks.split_lists(text) if kind == "csv" and len(text) < START_CHARACTERS else text
     if (
@@ -263,7 +263,7 @@ def in_cells(text: str, name: str, kind: str, rule: SourceRule, wanted: Collecti
 
 
 def language_encoding(content: bytes, *, is_bare: bool = False) -> str | None:
-    """Return the encoding of text that is not UTF-8, if its headings or letters reveal it, or None if in doubt."""
+    """Return the encoding of text that is not UTF-8 if its headings or letters reveal it, otherwise None."""
     with suppress(UnicodeDecodeError):
         if content.isascii() or content.decode():
             return None
@@ -281,7 +281,7 @@ def without_empty_rows(grid: Grid) -> Grid:
 
 
 def kind_of(content: bytes, name: str) -> str:
-    """Return the format of a file, judging by its first bytes and its name."""
+    """Return the format of a file, based on its first bytes and its name."""
     path = PurePath(name.lower())
     suffix = (PurePath(path.stem) if path.suffix in WRAPPERS else path).suffix.removeprefix(".")
     found = next((kind for start, kind in STARTS.items() if content.startswith(start)), None)

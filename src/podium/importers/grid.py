@@ -1,4 +1,4 @@
-"""A table before it has a map, with its head, its lines of text, and the questions for its owner."""
+"""A table before it has a map, with its head, its text lines, and the questions for its owner."""
 
 import re
 import shlex
@@ -19,24 +19,24 @@ from podium.results.headings import GOALS, SHORT, WEAK, fold, is_heading, meanin
 # columns with these names.
 # columns with these names.
 SHEET, TITLE, ROW_NUMBER = "\0sheet", "\0title", "\0row"
-MAX_CHOICES = 8  # maximum number of choices shown in one message
-SHOWN_ROWS = 3  # number of rows listed for each fault
-EVERY = "*"  # stands for all sheets of a workbook
+MAX_CHOICES = 8  # maximum number of choices in one message
+SHOWN_ROWS = 3  # number of rows to list for each error
+EVERY = "*"  # means all sheets of a workbook
 
 
 @dataclass(frozen=True)
 class SourceRule:
-    format: str | None = None  # None: determined from name and content
+    format: str | None = None  # None: inferred from name and content
     encoding: str | None = None  # None: UTF-8 or UTF-16
     delimiter: str | None = None
     decimal: str = "."  # the decimal mark: a point, a comma, or both
     thousands: str | None = None
     # the head's lines, or one of its cells; 0: no head, so columns are c1, c2, …
     header: int | str | tuple[int, ...] | None = None
-    fill: tuple[str, ...] = ()  # columns in which an empty cell repeats the value above it
+    fill: tuple[str, ...] = ()  # columns in which an empty cell repeats the value above
     aside: tuple[str, ...] = ()  # columns to ignore
-    sheet: str | None = None  # * stands for all sheets
-    table: str | None = None  # name of a database table, in which % matches any text
+    sheet: str | None = None  # * means all sheets
+    table: str | None = None  # name of a database table; % matches any text
     records: str | None = None  # path to the rows in JSON or XML, such as `races[].results[]`
     pattern: str | None = None  # pattern of lines that become rows; named groups become columns
     width: int | None = None  # width of the columns 1, 2, … that follow the pattern
@@ -47,16 +47,16 @@ class SourceRule:
 
 @dataclass(frozen=True)
 class Grid:
-    """A table before it has a map. Its columns, by heading, contain text or have their own types."""
+    """A table before it has a map. Its columns contain text or have their own types."""
 
     name: str  # the table's name in messages
     frame: pl.DataFrame
-    first_row: int = 1  # number of the first row as shown by a spreadsheet or editor
-    labels: Sequence[str] | None = None  # places of rows that do not correspond to lines
-    rule: SourceRule = field(default_factory=SourceRule)  # includes everything found out so far
+    first_row: int = 1  # number of the first row in a spreadsheet or editor
+    labels: Sequence[str] | None = None  # places of rows, if they do not correspond to lines
+    rule: SourceRule = field(default_factory=SourceRule)  # includes everything that has been inferred
     notes: tuple[str, ...] = ()
-    bad: tuple[Fault, ...] = ()  # faults of rows that are left out
-    folder: Path = Path()  # folder of its side tables
+    bad: tuple[Fault, ...] = ()  # errors of rows that are left out
+    folder: Path = Path()  # folder with its side tables
 
     @property
     def headings(self) -> list[str]:
@@ -68,7 +68,7 @@ class Grid:
         return [heading for heading in self.headings if self.frame[heading].cast(pl.String).str.starts_with("[{").any()]
 
     def records_in(self, heading: str) -> str:
-        """Return the path to the objects in a column's lists, in the form that `records` uses."""
+        """Return the path to the objects in a column's lists, in the same form as in `records`."""
         path = self.rule.records or ("[]" if self.labels and self.labels[0].startswith("[") else "")
         return f"{path}{'.' if path else ''}{heading}[]"
 
@@ -79,7 +79,7 @@ class Grid:
         return replace(self, frame=self.frame[rows], labels=[self.place(row) for row in rows])
 
     def place(self, row: int) -> str:
-        """Return the place of a row in the file. `row` counts from 0."""
+        """Return the place in the file of a row, counted from 0."""
         return f"row {row + self.first_row}" if self.labels is None else self.labels[row]
 
     def places(self, rows: Sequence[int]) -> str:
@@ -91,7 +91,7 @@ class Grid:
 
 
 class Choice(NamedTuple):
-    """An answer to a question: what it means, and the key and value of a map that express it."""
+    """An answer to a question: its meaning, and the key and value that express it in a map."""
 
     meaning: str
     key: str
@@ -113,8 +113,8 @@ def ignoring(heading: str) -> Choice:
 class Question:
     text: str
     choices: tuple[Choice, ...]
-    column: str | None = None  # the column that the question is about
-    cell: str | None = None  # a cell in that column, which begins the question's text
+    column: str | None = None  # the column to which the question refers
+    cell: str | None = None  # a cell in that column, which starts the question's text
 
     def with_cell(self) -> "Question":
         """Return the question with the cell included in its text."""
@@ -136,12 +136,12 @@ class Question:
         return f"Type podium import {shlex.quote(typed)} {choices}" if choices else ""
 
     def fault(self, name: str, row: int | None = None, cell: str | None = None, place: str = "") -> Fault:
-        """Return the fault to report if the table leaves the question open."""
+        """Return the error to report if the question stays open."""
         return Fault(row, self.column, cell, self.text, place, "", self.command(name), self.shown)
 
 
 class UndecidedError(FormatError):
-    """A table is unclear unless its owner answers `questions`."""
+    """A table is unclear until its owner answers `questions`."""
 
     def __init__(self, name: str, faults: Iterable[Fault], questions: Iterable[Question] = ()) -> None:
         self.questions = tuple(questions)
@@ -153,13 +153,13 @@ def decide(name: str, text: str, *choices: Choice, row: int | None = None, cell:
     return UndecidedError(name, [question.fault(Path(name).name, row, cell)], [question])
 
 
-LINES = 40  # number of lines in which the head is searched for
+LINES = 40  # number of lines in which to search for the head
 VALUE = re.compile(r"[\W_]*\d[\d\W]*")  # a number, a date, a score
-MEMBER = re.compile(r"(.+?)(?:_?\d|_[a-h])")  # a member of a team, if each has a column: driver_1
+MEMBER = re.compile(r"(.+?)(?:_?\d|_[a-h])")  # a member of a team, if each member has a column: driver_1
 
 
 def is_headless(rows: Sequence[Sequence[str]]) -> bool:
-    """Return True if the first row is a result: it has a word and, like the next row, a number, date or score."""
+    """Return True if the first row is a result. It then has a word and, like the next row, a number, date or score."""
     rows = [row for row in rows if len([*filter(None, row)]) > 1]  # leaves out titles
     first, second = (*rows[:2], [], [])[:2]
     alike = [one for one, other in zip(first, second, strict=False) if VALUE.fullmatch(one) and VALUE.fullmatch(other)]
@@ -169,7 +169,7 @@ def is_headless(rows: Sequence[Sequence[str]]) -> bool:
 
 
 class Head(NamedTuple):
-    """The head of a table: its line numbers among the first rows, the names of its columns, and the lines above it."""
+    """A table's head: its line numbers among the first rows, the names of its columns, and the lines above it."""
 
     lines: tuple[int, ...]  # counted from 0
     header: Any  # number or numbers of its lines, from 1; None for the first line
@@ -178,10 +178,10 @@ class Head(NamedTuple):
 
 
 def find_head(rows: Sequence[Sequence[str]], starts: Sequence[int], header: Any, wanted: Collection[str]) -> Head:
-    """Return the head of a table, found with a map or by known headings.
+    """Find the head of a table, with a map or by known headings.
 
     `starts` are the line numbers of the first rows. `header` comes from the map, and is a line, two lines, or a cell of
-    the head. `wanted` columns replace known headings.
+    the head. `wanted` columns are used instead of known headings.
     """
     if header == 0 or (header is None and not wanted and is_headless(rows)):
         return Head((), 0, [f"c{number}" for number in range(1, max(map(len, rows)) + 1)], "")
@@ -215,9 +215,9 @@ def best_lines(rows: Sequence[Sequence[str]], cell: str | None, wanted: Collecti
 
 
 def are_one_head(upper: Sequence[str], lower: Sequence[str], known: Sequence[int]) -> bool:
-    """Return True if two lines of words, or of words and dates, together form one head.
+    """Return True if two lines of words, or of words and dates, form one head.
 
-    In that case, neither alone names every column.
+    In that case, neither line names every column.
     """
     if len(upper) > 2 and len({*upper}) == 1:
         return False  # a title merged across all columns
@@ -241,7 +241,7 @@ def are_one_head(upper: Sequence[str], lower: Sequence[str], known: Sequence[int
 
 
 def is_dated(row: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
-    """Return True if a row is a separate line with a word and a day, above a wider table."""
+    """Return True if a row is a separate line, with a word and a day, above a wider table."""
     cells = [*filter(None, row)]
     return len(cells) == 2 < max(map(len, rows)) and not VALUE.fullmatch(cells[0]) and are_days(cells)[1]
 
@@ -251,7 +251,7 @@ def are_days(cells: Sequence[str]) -> list[bool]:
 
 
 def number_repeats(names: list[str]) -> list[str]:
-    """Number repeated names that have no known meaning, such as Elo 1 and Elo 2, or that belong to two sides."""
+    """Number repeated names that have no known meaning or belong to two sides, such as Elo 1 and Elo 2."""
     counts = Counter(filter(None, names))
     twice = {heading for heading, often in counts.items() if often == 2}
     players = [heading for heading in counts if meanings().get(fold(heading)) == "player"]
@@ -270,9 +270,9 @@ def number_repeats(names: list[str]) -> list[str]:
 
 
 def name_by_neighbours(names: list[str], written: list[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    """Name number columns that have no heading: after the side or result next to them, or as the scores of both sides.
+    """Name number columns without a heading: after the side or result next to them, or as both sides' scores.
 
-    If a score appears twice and no other column is a result, the two columns belong to the two sides in order.
+    If a score appears twice, and no other column is a result, the two columns belong to the two sides in order.
     """
     named, first = list(names), {name: place for place, name in reversed([*enumerate(names)])}
     twice = [heading for heading, often in Counter(written).items() if often == 2]
@@ -317,9 +317,9 @@ def joined(lines: Sequence[Sequence[str]]) -> list[str]:
 
 
 def members_beside(grid: Grid) -> list[str]:
-    """Return the columns that contain the members of teams, if teams have places.
+    """Return the columns with the members of teams, if teams have places.
 
-    Return an empty list if they may be the sides of a match.
+    If they may be the sides of a match, return an empty list.
     """
     words = {heading: fold(heading) for heading in grid.headings}
     meant = {meanings().get(word) for word in words.values() if word not in WEAK}
@@ -335,7 +335,7 @@ def members_beside(grid: Grid) -> list[str]:
 def name_parts(grid: Grid) -> list[str]:
     """Return the columns with given and family names.
 
-    Return an empty list if one column has both, or if there are no such columns.
+    If one column has both, or if there are no such columns, return an empty list.
     """
     known = {sides().get(fold(heading)): heading for heading in reversed(grid.headings)}
     whole = next((heading for heading in grid.headings if meanings().get(fold(heading)) == "player"), None)

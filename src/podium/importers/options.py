@@ -15,20 +15,20 @@ PRESETS = Path(__file__).parent / "presets"
 
 @dataclass(frozen=True)
 class Options:
-    """The options of an import. Each format uses those that apply to it."""
+    """The options of an import. Each format uses the options that apply to it."""
 
     skip_bad: bool = False  # leave out events with bad records instead of rejecting the input
     timezone: str = "UTC"  # IANA time zone for times without an offset
-    player: str = "id"  # how players are named: id, name, or fide (pgn)
+    player: str = "id"  # source of players' names: id, name, or fide (pgn)
     forfeits: str = "keep"  # keep players who left, with the status quit, or drop them
     map: Path | Mapping[str, Any] | None = None  # meaning of a table's columns, as a TOML file or its content
-    guess: bool = False  # True to use the headings for what the map does not say
-    most_rows: int | None = None  # maximum number of rows for the events of a format; None: no limit
+    guess: bool = False  # True to use the headings for everything that the map lacks
+    most_rows: int | None = None  # maximum number of rows for a format's events; None: no limit
 
 
 @dataclass(frozen=True)
 class Imported:
-    """The result of an import: complete events, and counts of everything that was left out."""
+    """The result of an import: complete events, and counts of everything that is left out."""
 
     table: "pl.DataFrame"  # a results table with events in the order of the source
     # number of valid records that contain no result, by reason
@@ -37,7 +37,7 @@ class Imported:
     skipped: int = 0  # number of events left out because of bad records, if these are skipped
     names: Mapping[str, tuple[str, str]] = field(default_factory=dict)  # display name and last event of each player ID
     notes: tuple[str, ...] = ()  # decisions about the content, one per line
-    made: Mapping[str, str] = field(default_factory=dict)  # as in `Results`
+    made: Mapping[str, str] = field(default_factory=dict)  # the same as in `Results`
 
 
 class Format(NamedTuple):

@@ -1,4 +1,4 @@
-"""The files of an import, unpacked and decoded within limits: single files, folders, archives or standard input."""
+"""The files of an import, unpacked and decoded within limits: single files, folders, archives and standard input."""
 
 import gzip
 import io
@@ -17,13 +17,13 @@ from podium.errors import FormatError, needs_extra
 from podium.results.reading import STDIN, refuse_other_source, refused_constant, repeated_key, standard_input
 from podium.support.addresses import download, is_https
 
-MAX_EXPANSION = 100  # a compressed file may expand to this many times its size
+MAX_EXPANSION = 100  # maximum factor by which a compressed file may expand
 MAX_KEYS = 100_000  # maximum number of keys in a JSON object
 MAX_MEMBERS = 5_000  # maximum number of files in an archive
 MAX_DEPTH = 64  # maximum depth of nested JSON
 START_BYTES = 1 << 10  # number of bytes that reveal the encoding of text
 SIGN_BYTES = 1 << 14  # number of bytes that reveal the format of a file
-SIGNS = {  # first bytes of formats that cannot be mistaken for tables
+SIGNS = {  # first bytes of formats that cannot be tables
     "xonstat": rb"V \d+\s*\n|-+ BEGIN REQUEST BODY",
     "stk": rb"(?s)SQLite format 3\0.*CREATE TABLE \W?v\d_\w+_results",
     "ergast": rb'\{\s*"MRData"',
@@ -59,7 +59,7 @@ class Source:
     def open(self) -> BinaryIO:
         """Open the unpacked content.
 
-        Reading raises FormatError if the content is damaged or expands to over 100 times its size.
+        Reading raises FormatError if the content is damaged, or expands to over 100 times its size.
         """
         try:
             stored = self.raw()
@@ -115,7 +115,7 @@ def gzip_parts(stored: BinaryIO) -> Iterator[bytes]:
 
 
 def zstd_parts(stored: BinaryIO) -> Iterator[bytes]:
-    """Yield the content of all frames. Report a frame that is cut off, which zstandard's own reader would ignore."""
+    """Yield the content of all frames. Report an incomplete frame, which zstandard's own reader would ignore."""
     with needs_extra("zstd", "a .zst file"):
         import zstandard  # noqa: PLC0415  (an extra)
 
@@ -133,7 +133,7 @@ def zstd_parts(stored: BinaryIO) -> Iterator[bytes]:
 
 
 def sources(path: str) -> list[Source]:
-    """Return the files at a path: a single file, or the files below a folder or in a zip. `-` is standard input."""
+    """Return the files at a path: a single file, or the files below a folder or in a zip. `-` means standard input."""
     if path == STDIN:
         return [of_bytes(standard_input(), "standard input")]
     refuse_other_source(path)
@@ -154,7 +154,7 @@ def sources(path: str) -> list[Source]:
 
 
 def format_of(path: str) -> str | None:
-    """Return the format of a file, judging by its first bytes.
+    """Return the format of a file, based on its first bytes.
 
     Return None if the file may be a table, or if the path is not a single file.
     """
@@ -175,7 +175,7 @@ def of_bytes(content: bytes, name: str) -> Source:
 
 def members(path: Path) -> Iterator[Source]:
     try:
-        archive = zipfile.ZipFile(path)  # opened only once, because opening reads the list of files
+        archive = zipfile.ZipFile(path)  # open the archive only once, because this reads the list of files
         infos = [info for info in archive.infolist() if not info.is_dir() and "__MACOSX" not in info.filename]
     except (OSError, RuntimeError, ValueError, zipfile.BadZipFile) as error:
         refuse_file(str(path), f"is not a zip archive ({getattr(error, 'strerror', None) or error})")
@@ -189,7 +189,7 @@ def members(path: Path) -> Iterator[Source]:
 
 
 def open_member(archive: zipfile.ZipFile, path: Path, info: zipfile.ZipInfo) -> BinaryIO:
-    """Read a file in a zip into memory, up to its stated size and the limit."""
+    """Read a file in a zip into memory, up to its stated size and up to the limit."""
     limit = info.compress_size * MAX_EXPANSION
     with archive.open(info) as stream:
         content = stream.read(limit + 1)
@@ -201,11 +201,11 @@ def open_member(archive: zipfile.ZipFile, path: Path, info: zipfile.ZipInfo) -> 
 def decode(
     content: bytes, name: str, encoding: str | None = None, *, advice: str = "Name its encoding", command: str = ""
 ) -> str:
-    """Decode bytes as UTF-8 or UTF-16, with or without a byte order mark, or in the given encoding.
+    """Decode bytes as UTF-8 or UTF-16, with or without a byte order mark, or in a chosen encoding.
 
-    `advice` comes at the end of an error message, before the command to type.
+    `advice` ends an error message, before the command to type.
 
-    The encoding `xml` means UTF-8, or Latin-1 if the bytes are not valid UTF-8. Some programs write such logs.
+    The encoding `xml` means UTF-8, or Latin-1 if the bytes are not valid UTF-8. Some programs write logs like this.
     """
     marked = content[:2] in UTF16_MARKS and encoding in (None, "xml")
     if encoding == "xml":
@@ -242,7 +242,7 @@ def unmarked_codec(start: bytes) -> str:
 def strict_json(content: str, name: str, *, literal_numbers: bool = False, place: str = "") -> Any:
     """Parse JSON strictly: no NaN, no repeated key, and at most 64 levels.
 
-    `place` is the place of the text in the file.
+    `place` is the text's place in the file.
     """
 
     def make_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -19,15 +19,15 @@ from podium.importers.sources import MAX_EXPANSION, is_database, refuse_file
 from podium.results.columns import FREE_CELLS, MAX_BOX, refuse_repeated, refuse_wide
 from podium.results.headings import fold, is_heading, is_total, meanings
 
-# durations that calamine leaves out
+# formats of durations that calamine leaves out
 LONG_TIME = re.compile(rb'office:time-value="-?PT(?:2[4-9]|[3-9][0-9]|[0-9]{3,})H')
-ROW_OR_CELL = re.compile(rb"<(?:\w+:)?(row|c)(?=[\s/>])([^>]*)")  # in a sheet of an .xlsx file
+ROW_OR_CELL = re.compile(rb"<(?:\w+:)?(row|c)(?=[\s/>])([^>]*)")  # part of a sheet in an .xlsx file
 PLACE = re.compile(rb"""\br=["']([A-Z]{0,3})([0-9]{1,7})["']""")
 MERGED = re.compile(rb'<(?:\w+:)?mergeCell\s+ref="([A-Z]{1,3})(\d{1,7}):([A-Z]{1,3})(\d{1,7})"')
 WRITTEN_CELL = re.compile(rb'<(?:\w+:)?c\s[^>]*?\br="([A-Z]{1,3})\d+"[^>]*(?<!/)>')
 BEYOND_ALL_CELLS = 10**8
 SHEET_FILE = re.compile(r"xl/worksheets/[^/]+\.xml")
-# a time without a date, which is stored as one of Excel's first days
+# a time without a date, which Excel stores as one of its first days
 OLD_DATE = r"^(1899-12-3[01]|1900-0[12]-\d\d)[ T]"
 BUSY_S = 5
 SUM, COUNT = "\0sum", "\0count"  # suffixes to the name of a column
@@ -36,11 +36,11 @@ ARCHIVE = b"PK\x03\x04"
 
 Merged = dict[str, tuple[list["Box"], int]]
 SheetTable = tuple[pl.DataFrame, list[int], Any]  # rows, their numbers, and the lines of the head
-Box = tuple[int, int, int, int]  # merged cells: first row and column, and the row and column after the last, from 0
+Box = tuple[int, int, int, int]  # merged cells: the first row and column, and the row and column after the last, from 0
 
 
 def from_spreadsheet(content: bytes, name: str, rule: SourceRule, wanted: Collection[str], *, is_ods: bool) -> Grid:
-    """Read the sheets of a workbook that contain results, leaving out empty rows."""
+    """Read a workbook's sheets that contain results, leaving out empty rows."""
     import fastexcel  # noqa: PLC0415  (needed only for workbooks)
 
     boxes = check_archive(content, name, is_ods=is_ods)
@@ -78,7 +78,7 @@ def sheet_texts(book: Any, sheet: str) -> pl.DataFrame:
 
 
 def alike(tables: dict[str, SheetTable], name: str) -> dict[str, SheetTable]:
-    """Return the sheets that together form one table: all of them, or all except the totals of the others."""
+    """Return the sheets that form one table: all of them, or all except totals of the others."""
     parts = {sheet: table for sheet, table in tables.items() if is_results(table[0]) and not is_total(sheet)}
     if len({tuple(table[0].columns) for table in parts.values()}) == 1:
         for whole in (next(reversed(parts)), next(iter(parts))):
@@ -91,7 +91,7 @@ def alike(tables: dict[str, SheetTable], name: str) -> dict[str, SheetTable]:
 
 
 def sums_up(table: pl.DataFrame, others: list[pl.DataFrame]) -> bool:
-    """Return True if a column contains each player's sum over the other sheets, mostly of several numbers."""
+    """Return True if a column contains each player's sum over the other sheets, and most sums have several terms."""
     name = next((heading for heading in table.columns if meanings().get(fold(heading)) in ("player", "team")), None)
     if name is None or len(others) <= 1 or table.height == 1:
         return False
@@ -114,7 +114,7 @@ def is_results(table: pl.DataFrame) -> bool:
 def sheet_table(
     texts: pl.DataFrame, merged: tuple[list[Box], int], rule: SourceRule, name: str, wanted: Collection[str]
 ) -> SheetTable:
-    """Return the rows of a sheet below its head, their numbers, and the lines of the head if it is not at the top."""
+    """Return the rows below a sheet's head, their numbers, and the lines of the head if it is not at the top."""
     texts = with_merged(texts, *merged)
     is_filled = texts.select(pl.any_horizontal(pl.all().is_not_null())).to_series()
     rows: list[int] = is_filled.arg_true().to_list()
@@ -151,14 +151,14 @@ def with_merged(texts: pl.DataFrame, boxes: list[Box], offset: int) -> pl.DataFr
 
 class Extent(NamedTuple):
     name: str
-    spanned: int  # number of cells, including repetitions
+    spanned: int  # number of cells, including repeated ones
     filled: int
     merged: list[Box]
-    first: int  # first column that has a value
+    first: int  # first column with a value
 
 
 def check_archive(content: bytes, name: str, *, is_ods: bool) -> Merged:
-    """Reject a workbook that would become too large or silently lose data. Return the merged cells of each sheet."""
+    """Reject a workbook that would become too large, or silently lose data. Return the merged cells of each sheet."""
     if not content.startswith(ARCHIVE):
         return {}
     try:
@@ -180,7 +180,7 @@ def check_archive(content: bytes, name: str, *, is_ods: bool) -> Merged:
 
 
 def with_times(texts: pl.Series, times: pl.Series) -> pl.Series:
-    """Return a column of strings in which times of day and durations have the form H:MM:SS.f."""
+    """Convert times of day and durations in a column of strings to the form H:MM:SS.f."""
     alone = times.is_not_null() & (texts.is_null() | texts.str.contains(OLD_DATE))
     if not alone.any():
         return texts
@@ -191,7 +191,7 @@ def with_times(texts: pl.Series, times: pl.Series) -> pl.Series:
 
 
 def xlsx_sheets(archive: zipfile.ZipFile) -> Iterator[Extent]:
-    """Yield the extent of each sheet in an .xlsx file.
+    """Yield the size of each sheet in an .xlsx file.
 
     A sheet without a name in the workbook gets the name of its file.
     """
@@ -219,7 +219,7 @@ def xlsx_merged(document: bytes) -> tuple[list[Box], int]:
 
 
 def xlsx_box(document: bytes) -> tuple[int, int]:
-    """Return the number of cells that a sheet spans, and how many of them are filled."""
+    """Return the number of cells that a sheet spans, and the number of filled ones."""
     filled = row = column = 0
     first_row, last_row, first_column, last_column = BEYOND_ALL_CELLS, 0, BEYOND_ALL_CELLS, 0
     for tag, attributes in ROW_OR_CELL.findall(document):
@@ -243,7 +243,7 @@ def column_number(letters: bytes) -> int:
 
 
 def ods_sheets(document: bytes) -> Iterator[Extent]:
-    """Yield the extent of each sheet in an .ods file, including repetitions."""
+    """Yield the size of each sheet in an .ods file, including repetitions."""
     boxes: list[Box] = []
     height = width = filled = row = column = repeated = first = 0
     name = ""
@@ -293,7 +293,7 @@ def from_database(content: bytes, name: str, table: str | None) -> pl.DataFrame:
 def connect(content: bytes, name: str) -> Iterator[sqlite3.Connection]:
     """Open a database for reading.
 
-    If possible, use the file itself, to see what a server has just written, or else its bytes.
+    If possible, use the file itself, to see the latest data of a server, or else its bytes.
     """
     path = Path(name)
     is_file = is_database(path)

@@ -1,4 +1,4 @@
-"""Durations, times and dates as people and programs write them. All sources use the same parser.
+"""Durations, times and dates in the forms that people and programs write. All sources use the same parser.
 
 A duration is `S(.f)`, `M:SS(.f)`, `(H:)MM:SS(.f)`, `1h 33m 56.7s`, `94h 33' 14''` or ISO 8601's `P0DT01H33M56.736S`. A
 sign marks a gap. Units below the highest one go up to 59, or 23 for hours below days. If minutes are the highest unit,
@@ -23,7 +23,7 @@ LONGEST = 64  # maximum number of characters in a cell with a time
 SECONDS = r"(?P<seconds>[0-9]+)(?:\.(?P<fraction>[0-9]*))?"
 TIMES = {name: re.compile(own.replace("{seconds}", SECONDS), re.IGNORECASE) for name, own in WORDS["times"].items()}
 SIZES = {"days": 86400, "hours": 3600, "minutes": 60, "seconds": 1}
-LIMITS = {"hours": 23, "minutes": 59, "seconds": 59}  # limits that apply below a higher unit
+LIMITS = {"hours": 23, "minutes": 59, "seconds": 59}  # limits for units below a higher one
 POINTED = re.compile(r"[+-]?(?:(?:\d{1,2}\.)?\d{1,3}\.\d\d,\d+|\d{1,2}\.[0-5]\d\.[0-5]\d)")  # 3.21,4 or 1.02.13
 FRACTION_LAST = re.compile(r"(\d)(?:\"|''|[\u2033\u201D])(\d+)$")  # 1'23"456
 STATUS_WORDS = {word: status for status, words in WORDS["statuses"].items() for word in words.split()}
@@ -38,7 +38,7 @@ class Duration(NamedTuple):
 
 
 def parse(text: str, *, decimal: str = ".") -> Duration | None:
-    """Parse a duration. Return None if the text is not one."""
+    """Parse a duration. Return None if the text is not a duration."""
     text = text.strip()
     if len(text) > LONGEST or not text:
         return None
@@ -53,7 +53,7 @@ def parse(text: str, *, decimal: str = ".") -> Duration | None:
 
 
 def from_parts(parts: dict[str, str | None]) -> Duration | None:
-    """Return the duration made of these units. Return None if there are none, or if a lower unit is too large."""
+    """Return the duration made of these units, or None if there are no units or a lower unit is too large."""
     present = [name for name in SIZES if parts.get(name) is not None]
     whole = {name: int(parts[name] or 0) for name in present}
     if not present or any(name in LIMITS and whole[name] > LIMITS[name] for name in present[1:]):
@@ -63,12 +63,12 @@ def from_parts(parts: dict[str, str | None]) -> Duration | None:
 
 
 def is_lapped(text: str) -> bool:
-    """Return True if a cell says that a racer was lapped: `+1 lap`, `+2 L`, `1 lap(s) down`, `+1 Rd.`."""
+    """Return True if a cell means that a racer was lapped: `+1 lap`, `+2 L`, `1 lap(s) down`, `+1 Rd.`."""
     return TIMES["lapped"].fullmatch(text.strip()) is not None
 
 
 def status_word(text: str) -> str | None:
-    """Return the status for a word found among places or times, in upper or lower case, such as DNF, DNS or RET."""
+    """Return the status for a word among places or times, in upper or lower case, such as DNF, DNS or RET."""
     plain = text.strip(NO_LETTERS)  # for example DNF1, in the first run, or (4 DNF), with points
     is_place = re.fullmatch(r"\d+[a-z]{2}", text)  # for example 2ex
     return STATUS_WORDS.get(fold(plain)) if plain and not is_place else None
@@ -98,7 +98,7 @@ def parse_column(texts: pl.Series, *, decimal: str = ".") -> pl.DataFrame:
 
 
 def parse_clocks(texts: pl.Series, decimal: str) -> pl.DataFrame:
-    """Parse the most common durations at once: `H:MM:SS.f` with up to nine decimals. All others become null."""
+    """Parse the most common durations together: `H:MM:SS.f` with up to nine decimals. All others become null."""
     points = texts.str.replace(",", ".", literal=True) if "," in decimal else texts
     pattern = r"^([+-]?)(?:(?:([0-9]{1,6}):)?([0-9]{1,6}):)?([0-9]{1,9})(?:\.([0-9]{0,9}))?$"
     groups = points.str.extract_groups(pattern).struct
@@ -120,7 +120,7 @@ LATEST_US = (datetime(9999, 12, 31, 23, 59, 59, 999999, tzinfo=UTC) - EPOCH) // 
 
 
 class LocalTimes:
-    """The local times of a time zone. An hour that the clocks show twice, or not at all, gets the earlier offset."""
+    """Local times in a time zone. Hours that the clocks show twice, or not at all, get the earlier offset."""
 
     def __init__(self, zone: str) -> None:
         self.name = zone
@@ -134,7 +134,7 @@ class LocalTimes:
         self.unclear = 0
 
     def microseconds(self, local: datetime) -> int | None:
-        """Return a local time in microseconds since 1970. Return None outside the years 1 to 9999."""
+        """Convert a local time to microseconds since 1970. Return None outside the years 1 to 9999."""
         early, late = (local.replace(tzinfo=self.zone, fold=fold).utcoffset() or timedelta() for fold in (0, 1))
         if early != late:
             self.unclear += 1
@@ -142,7 +142,7 @@ class LocalTimes:
         return within_years((local.replace(tzinfo=UTC) - EPOCH - early) // MICROSECOND)
 
     def notes(self) -> tuple[str, ...]:
-        """Return a line about local times that were ambiguous, if there were any."""
+        """Return a line about ambiguous local times, if there were any."""
         if self.first_unclear is None:
             return ()
         one, first = self.unclear == 1, self.first_unclear.isoformat(sep=" ")
@@ -162,7 +162,7 @@ def of_utc(moment: datetime) -> int:
 def of_seconds(value: Any) -> int | None:
     """Convert whole seconds since 1970 to microseconds.
 
-    Return None for other values, and outside the years 1 to 9999.
+    Return None for other values, and for times outside the years 1 to 9999.
     """
     is_whole = isinstance(value, int) and not isinstance(value, bool)
     return within_years(value * 1_000_000) if is_whole else None
@@ -209,13 +209,13 @@ def in_a_line(form: str | None) -> str:
 
 
 def fitting(distinct: pl.Series) -> list[str]:
-    """Return the formats that fit all texts. The result is empty for ISO 8601."""
+    """Return the formats that fit all texts, or no formats for ISO 8601."""
     alike = (form for form, shape in DATE_FORMATS if distinct.str.contains(shape).all())
     return [form for form in alike if form == "%Y" or not by_format(distinct, form).null_count()]
 
 
 def matching_formats(distinct: pl.Series) -> list[dict[str, str]]:
-    """Return the rules that could read all texts: ISO 8601, counts of seconds or days, or other formats."""
+    """Return the rules that can read all texts: ISO 8601, counts of seconds or days, or other formats."""
     if are_iso(distinct):
         return [{}]
     counts = [{"epoch": unit} for unit, shape in STAMPS.items() if distinct.str.contains(shape).all()]
@@ -227,7 +227,7 @@ def are_iso(distinct: pl.Series) -> bool:
 
 
 def with_english_months(text: str) -> str:
-    """Return a date with the English name of the month, translated from any of the languages of the headings."""
+    """Translate the name of the month in a date to English, from any of the languages of headings."""
 
     def english(match: re.Match[str]) -> str:
         word = match[0].casefold()
@@ -239,7 +239,7 @@ def with_english_months(text: str) -> str:
 
 
 def recent_day(text: str) -> datetime | None:
-    """Return the latest day, up to today, that a date without a year can mean, such as 9 Oct or October 9, or None."""
+    """Return the latest day, up to today, that a date without a year (9 Oct or October 9) can mean, or None."""
     words, today = re.sub(r"[()\[\],:;|/]", " ", text).split(), datetime.now(UTC)
     starts = MONTH | {month.casefold(): number for number, month in enumerate(NAMES, 1)}
     for pair in pairwise(words):
@@ -268,7 +268,7 @@ def by_format(texts: pl.Series, form: str) -> pl.Series:
 
 
 def by_shape(texts: pl.Series) -> pl.Series:
-    """Parse local times in ISO 8601, and days such as 20250131. Other texts, and those with an offset, become null."""
+    """Parse local times in ISO 8601, and days such as 20250131. Other texts, and times with an offset, become null."""
     naive = from_texts(texts).dt.replace_time_zone(None)
     compact = texts.str.contains(r"^[12]\d{7}$")
     if not compact.any():

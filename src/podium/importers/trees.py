@@ -22,12 +22,12 @@ STEP = re.compile(r"([^.\[\]]*)((?:\[\]\??)?)")
 A_NUMBER = re.compile(r"-?\d+(\.\d+)?")
 COMMENT = re.compile(r'("(?:\\.|[^"\\])*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
 FROM_AROUND = re.compile(r"(\.\.|\^*)(.*)", re.DOTALL)
-MAX_NAMES = 100_000  # maximum number of keys in an object that may be names of players or events
+MAX_NAMES = 100_000  # maximum number of keys, in an object, that may be names of players or events
 NUMBER, KEY = "#", "@"  # the number of a row in its list, from 1, and the key of the row or list
 UNSEEN = re.compile(r"(?is)<!--.*?-->|<(script|style)\b.*?</\1>|\s+")  # the invisible parts of a page
 CELL, TAG = re.compile(r"(?i)<(?:t[dh]|caption)\b[^>]*>|^h[1-4][^>]*>|^caption[^>]*>"), re.compile(r"<[^>]*>")
 END = re.compile(r"(?i)</(?:t[dhr]|table|h\d|caption)\b")
-ENTITY_CHARACTERS = 64  # in an entity that an XML document declares, whose value is not used
+ENTITY_CHARACTERS = 64  # text in an XML document's own entity, whose value is not used
 
 
 class Level(NamedTuple):
@@ -54,14 +54,14 @@ def from_json(
 
 
 def json_document(text: str, name: str) -> Any:
-    """Parse a document and keep numbers as they are written. Comments are ignored."""
+    """Parse a document, preserving the written form of numbers and ignoring comments."""
     if "//" in text or "/*" in text:
         text = COMMENT.sub(lambda match: match[1] or re.sub(r"[^\n]", " ", match[0]), text)
     return strict_json(text, name, literal_numbers=True)
 
 
 def listed(value: Any) -> Any:
-    """Turn objects whose keys are the names of players or events into lists in which each name is a value."""
+    """Convert objects whose keys are names of players or events to lists in which each name is a value."""
     value = in_objects(value)
     if isinstance(value, list):
         rows = [listed(item) for item in value]
@@ -90,7 +90,7 @@ def listed(value: Any) -> Any:
 
 
 def in_objects(value: Any) -> Any:
-    """Turn a list of lists with a head, or an object that has a list per column, into a list of objects."""
+    """Convert a list of lists with a head, or an object with a list per column, to a list of objects."""
     if isinstance(value, list) and len(value) > 1 and all(isinstance(inside, list) for inside in value):
         head, *rows = value
     elif isinstance(value, dict) and len(value) > 1 and all(isinstance(inside, list) for inside in value.values()):
@@ -113,7 +113,7 @@ def named(what: str, names: Iterable[str], rows: Iterable[dict[str, Any]]) -> li
 
 
 def is_of_names(value: Any) -> bool:
-    """Return True if the keys of an object are names, not known headings, and its values are numbers."""
+    """Return True if an object's keys are names, not known headings, and its values are numbers."""
     if not isinstance(value, dict) or len(value) < 2 or any(map(is_heading, value)):
         return False
     return all(isinstance(number, str) and A_NUMBER.fullmatch(number) for number in value.values())
@@ -143,7 +143,7 @@ def rows_of_tree(
 
 
 def parse_path(path: str, name: str) -> list[str]:
-    """Return the steps of a path: keys (* matches any part), [] for each item of a list, []? if there may be a list."""
+    """Return the steps of a path: keys (* matches any part), [] for each item of a list, []? for an optional list."""
     steps: list[str] = []
     for piece in path.split(".") if path else []:
         match = STEP.fullmatch(piece)
@@ -175,12 +175,15 @@ def walk(level: Level, steps: list[str], above: Chain, place: str) -> Iterator[t
 
 
 def is_from_around(name: str) -> bool:
-    """Return True if a name is more than just the key of a field."""
+    """Return True if a name is more than a field's key."""
     return name.startswith("..") or name.endswith((NUMBER, KEY)) or re.search(r"\.\d+(\.|$)", name) is not None
 
 
 def value_at(chain: Chain, name: str) -> str | None:
-    """Return the value for a name: `^` goes one level out, `..` to the nearest that has it, `a.0.b` through lists."""
+    """Return the value for a name.
+
+    `^` goes one level out, `..` to the nearest level with the name, `a.0.b` through lists.
+    """
     around, path = FROM_AROUND.fullmatch(name).groups()  # type: ignore[union-attr]
     levels = chain if around == ".." else chain[len(around) : len(around) + 1]
     for level in levels:
@@ -209,7 +212,7 @@ def fields_of(chain: Chain) -> dict[str, str | None]:
 
 
 def leaves(value: dict[str, Any], *, with_lists: bool) -> Iterator[tuple[str, str | None]]:
-    """Yield the values in an object that are not objects themselves, each with its path. Lists are written as JSON."""
+    """Yield the values in an object that are not objects themselves, each with its path. Lists become JSON."""
     for key, inside in value.items():
         if isinstance(inside, dict):
             for below, leaf in leaves(inside, with_lists=with_lists):
@@ -263,7 +266,7 @@ def xml_document(text: str, name: str) -> dict[str, Any]:
     parser.StartElementHandler, parser.EndElementHandler = start, end
     parser.CharacterDataHandler = lambda text: stack[-1][2].append(text)  # noqa: PLW0108  (the last one at each time)
     parser.EntityDeclHandler = refuse_entity
-    parser.DefaultHandler = lambda _text: None  # so that no entity is expanded
+    parser.DefaultHandler = lambda _text: None  # prevents the expansion of entities
     try:
         parser.Parse(text.encode(), True)
     except expat.ExpatError as error:
@@ -317,7 +320,7 @@ class Node:
 
 
 def documents(source: Source, refuse: Callable[[list[Fault]], None]) -> Iterator[Node]:
-    """Yield the documents in a file: a single one, or one per line. Lines that are not valid JSON are reported."""
+    """Yield the documents in a file: a single document, or one per line. Invalid lines are reported."""
     name, content = source.name, decode(source.content(), source.name)
     lines = lines_of(content)
     if not has_documents_on_lines(lines, name):
@@ -342,7 +345,10 @@ def lines_of(text: str) -> list[tuple[str, str]]:
 
 
 def has_documents_on_lines(lines: list[tuple[str, str]], name: str) -> bool:
-    """Return True if a file has one document per line: the first line is a complete document, and more lines follow."""
+    """Return True if a file has one document per line.
+
+    Its first line is then a complete document, and more lines follow.
+    """
     if name.lower().endswith((".jsonl", ".ndjson")):
         return True
     try:
@@ -352,7 +358,7 @@ def has_documents_on_lines(lines: list[tuple[str, str]], name: str) -> bool:
 
 
 def csv_rows(source: Source, required: Sequence[str]) -> Iterator[tuple[Node, str]]:
-    """Yield the rows of a table. The text with each row is empty, or says that the number of cells is wrong."""
+    """Yield the rows of a table, each with a text, which is empty or reports a wrong number of cells."""
     reader = csv.reader(io.StringIO(decode(source.content(), source.name), newline=""), strict=True)
     try:
         header = [name.strip() for name in next(reader, [])]

@@ -1,1 +1,1 @@
-"""Formatted numbers, pictures, and other parts from which web pages and reports are made."""
+"""Parts of web pages and reports: formatted numbers, pictures and tables."""

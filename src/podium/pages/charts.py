@@ -1,4 +1,4 @@
-"""Charts with axes: one or two players' ratings over time, with dots linked to reasons, and curves of the rules."""
+"""Charts with axes: ratings of one or two players over time, with dots that link to reasons, and curves of rules."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -14,20 +14,20 @@ from podium.pages.numbers import SIGMAS, Shape, shortened
 from podium.support.words import shown, signed
 
 HEIGHT = 256
-MAX_DOTS = 60  # links on a desktop; a phone shows a quarter of them
+MAX_DOTS = 60  # number of links on a desktop; a phone shows a quarter of them
 EVERY_PHONE_DOT = 4
 MAX_ROWS = 4
-MARGIN = 0.08  # share of the span of ratings that is added at the top and bottom
+MARGIN = 0.08  # share of the span of ratings to add at the top and bottom
 MAX_NAME = 24  # maximum number of characters of a name next to its line
-CROWDED = 0.08  # share of the width, about the length of a label
+CROWDED = 0.08  # share of the width that is about the length of a label
 ABOVE, BELOW = -9.0, 20.0  # distance in pixels from a point to its label
-MIN_DOWN = 10.0  # minimum distance in pixels from the top of a drawing to the bottom of a label
+MIN_DOWN = 10.0  # minimum distance, in pixels, from the top of a drawing to the bottom of a label
 NAME_WIDTH = 0.3  # share of a chart's width that a name may take
 LABEL_HEIGHT, LABEL_STEP = 14.0, 4  # in pixels: height of a label, and distance between its possible places
 SAMPLES = 40  # number of samples of a line along a label
 
 
-# The fade of the band at the top and bottom of a drawing, where it may be cut off.
+# Fades out the band at the top and bottom of a drawing, where it may be cut off.
 FADE = Markup(
     '<linearGradient id="fade" x1="0" x2="0" y1="0" y2="1">'
     '<stop stop-opacity="0"/><stop offset=".15"/><stop offset=".85"/><stop offset="1" stop-opacity="0"/>'
@@ -70,7 +70,7 @@ def history_chart(
     height: int = HEIGHT,
     hindsight: Sequence[HistoryPoint] = (),
 ) -> Markup:
-    """Draw one player's ratings with a band, the peak, links and dashed hindsight, or the ratings of two players."""
+    """Draw one player's ratings, with a band, the peak, links and dashed hindsight, or the ratings of two players."""
     lines = [line for line in lines if line.points]
     if not lines:
         return Markup("")
@@ -101,7 +101,7 @@ def place(at: datetime | float) -> float:
 
 
 def rating_span(lines: Sequence[HistoryLine], hindsight: Sequence[HistoryPoint]) -> Scale:
-    """Return the span of ratings, including a margin and the newest band. Older bands that are wider are cut off."""
+    """Return the span of ratings, with a margin and the newest band. Wider older bands are cut off."""
     values = [point.rating for points in (*(line.points for line in lines), hindsight) for point in points]
     if len(lines) == 1:
         newest = lines[0].points[-1]
@@ -126,7 +126,7 @@ def outline(plot: Plot, points: Sequence[HistoryPoint], css: str) -> Markup:
 
 
 def paths(plot: Plot, points: Sequence[HistoryPoint], css: str) -> Markup:
-    """Return the band of uncertainty, with the line drawn on it."""
+    """Return the band of uncertainty with the line on it."""
     band = Markup("")
     known = [(place(point.at), point.rating, point.deviation) for point in points if point.deviation is not None]
     if len(known) > 1:
@@ -138,7 +138,7 @@ def paths(plot: Plot, points: Sequence[HistoryPoint], css: str) -> Markup:
 
 
 def dots(plot: Plot, line: HistoryLine) -> Markup:
-    """Return links to reasons: all if there are few, or else an even selection with the newest and the highest one."""
+    """Return links to reasons: all of them or, if there are many, an even selection with the newest and the highest."""
     linked = [point for point in line.points if point.href]
     best = line.best
     every = -(-len(linked) // (MAX_DOTS - 1)) or 1
@@ -156,7 +156,7 @@ def dots(plot: Plot, line: HistoryLine) -> Markup:
 
 
 def marks(plot: Plot, line: HistoryLine, digits: int) -> Markup:
-    """Return labels for the highest rating, and for the newest one at the right of its dot."""
+    """Return labels for the highest rating and for the newest rating, which is to the right of its dot."""
     best, newest = line.best, line.points[-1]
     label = Shape('<text class="strong last" x="{}" y="{}" dx="9">{}</text>').format(
         plot.across(place(newest.at)), number(plot.down(newest.rating) + 4.0), shown(newest.rating, digits - 1)
@@ -170,7 +170,7 @@ def marks(plot: Plot, line: HistoryLine, digits: int) -> Markup:
 
 
 def season_rules(plot: Plot, points: Sequence[HistoryPoint]) -> Markup:
-    """Return a vertical line for each season that began."""
+    """Return a vertical line at the beginning of each season."""
     rule = Shape(
         '<line class="grid" x1="{0}" x2="{0}" y2="{1}"/>'
         '<text x="{0}" y="{2}" dx="-4" text-anchor="end">new season</text>'
@@ -180,7 +180,7 @@ def season_rules(plot: Plot, points: Sequence[HistoryPoint]) -> Markup:
 
 
 def free_side(plot: Plot, line: HistoryLine, point: HistoryPoint) -> float:
-    """Return the vertical offset of a label. It is above its point unless more of the line is there."""
+    """Return the vertical offset of a label, which is above its point unless more of the line is there."""
     x = plot.x.share(place(point.at))
     near = [other.rating for other in line.points if abs(plot.x.share(place(other.at)) - x) < CROWDED]
     above = sum(rating > point.rating for rating in near)
@@ -188,9 +188,9 @@ def free_side(plot: Plot, line: HistoryLine, point: HistoryPoint) -> float:
 
 
 def names(plot: Plot, lines: Sequence[HistoryLine]) -> Markup:
-    """Return both names, each as close to the end of its line as possible without touching a line or the other name."""
+    """Return both names, each as close to its line's end as possible without touching a line or the other name."""
     labels: list[Markup] = []
-    # space taken by labels: horizontal start and end, and vertical position
+    # space that labels occupy: horizontal start and end, and vertical position
     taken: list[tuple[float, float, float]] = []
     for line in sorted(lines, key=lambda drawn: -drawn.points[-1].rating):
         x, down = plot.x.share(place(line.points[-1].at)), plot.down(line.points[-1].rating)
@@ -225,12 +225,12 @@ PER_CENT = tuple(Step(k / 4.0, f"{25 * k} %") for k in range(5))
 CURVE_ROWS = 5
 ROUND_NUMBERS = 2, 5, 10, 20, 50, 100, 200, 500, 1000  # event numbers that get a label
 DOTS = 3.0, 7.0  # radius of the dots for the fewest and the most duels
-FIRST_LABEL = 0.35  # share of the width that the first step's label takes
-LABEL_FROM, LABEL_TO = 0.5, 0.88  # share of the width at which the labels of the two lines are placed
+FIRST_LABEL = 0.35  # share of the width for the first step's label
+LABEL_FROM, LABEL_TO = 0.5, 0.88  # share of the width at which the two lines have their labels
 
 
 def expected_curve(points: Sequence[tuple[float, float]], marked: Mapping[float, str], label: str) -> Markup:
-    """Draw the expected score as a function of the lead. There must be at least two leads."""
+    """Draw expected scores by lead. There must be at least two leads."""
     low, high = points[0][0], points[-1][0]
     plot = Plot(Scale(low, high), Scale(0.0, 1.0), CURVE_HEIGHT, top=8)
     marks = [low, low / 2.0, 0.0, high / 2.0, high] if low == -high else [low, high]
@@ -245,7 +245,7 @@ def expected_curve(points: Sequence[tuple[float, float]], marked: Mapping[float,
 
 
 def weights_curve(points: Sequence[tuple[int, float]], marked: Mapping[int, str], label: str) -> Markup:
-    """Draw the effect of a duel as a function of the event's number. There must be at least two events."""
+    """Draw the effect of a duel by the number of the event. There must be at least two events."""
     top = max(points for _, points in points)
     rows = [Step(value, f"{value:g}") for value in round_values(0.0, 1.05 * top or 1.0, CURVE_ROWS)]
     first, last = points[0][0], points[-1][0]
@@ -273,9 +273,9 @@ def weights_curve(points: Sequence[tuple[int, float]], marked: Mapping[int, str]
 
 
 def reliability_curve(bins: Sequence[ReliabilityBin], label: str) -> Markup:
-    """Draw the observed score as a function of the expected score. There must be at least two bins.
+    """Draw observed scores by expected score. There must be at least two bins.
 
-    The size of a dot shows its number of duels. The line through each dot shows its 95 % interval.
+    A dot's size shows its number of duels. The line through it shows its 95 % interval.
     """
     plot = Plot(Scale(0.0, 1.0), Scale(0.0, 1.0), CURVE_HEIGHT, top=8)
     most = max(bin_.duels for bin_ in bins)

@@ -1,8 +1,7 @@
 """The basis of charts: scales, round steps and a labelled grid, and lines, bars and squares without a grid.
 
-A chart is an `<svg>` without a view box. Horizontal positions are percentages and vertical ones are pixels, so that the
-chart stretches with its column while the text keeps its size. Only paths are in an inner view box, which can be
-distorted.
+A chart is an `<svg>` without a view box. Horizontal positions are percentages and vertical positions are pixels. Thus
+the chart stretches with its column, but its text does not. Only paths are in an inner view box, which can be distorted.
 """
 
 import math
@@ -119,7 +118,7 @@ class Plot:
     top: int = 20  # pixels above the highest value, reserved for a label
 
     def across(self, value: float) -> str:
-        """Return the horizontal position of a value in per cent."""
+        """Return the horizontal position of a value as a percentage."""
         return across(self.x.share(value))
 
     def down(self, value: float) -> float:
@@ -132,9 +131,9 @@ class Plot:
         return "M" + "L".join(places)
 
     def grid(self, rows: Sequence[Step], columns: Sequence[Step]) -> Markup:
-        """Return horizontal lines with labels on the left, and labels below.
+        """Return horizontal lines with labels on the left, and the labels below.
 
-        Half of those are only for wide screens.
+        Half of the labels below are only for wide screens.
         """
         lines = [
             Shape(
@@ -153,12 +152,12 @@ class Plot:
         return Markup("").join(lines)
 
     def anchor(self, value: float) -> str:
-        """Return the text anchor for a label at a value, chosen so that the label stays inside the chart."""
+        """Return the text anchor with which a label at a value stays inside the chart."""
         share = self.x.share(value)
         return "start" if share < 0.06 else "end" if share > 0.94 else "middle"  # noqa: PLR2004  (about half a label)
 
     def view_box(self, paths: Markup) -> Markup:
-        """Return these paths within the inner view box."""
+        """Return these paths in the inner view box."""
         return Shape(
             '<svg width="100%" height="{0}" viewBox="0 0 1000 {0}" preserveAspectRatio="none">{1}</svg>'
         ).format(self.height, paths)
@@ -192,7 +191,7 @@ def spark(points: Sequence[float]) -> Markup:
 
 
 def signed_bar(value: float, low: float, high: float) -> Markup:
-    """Draw a change as a bar that starts at zero, with losses to the left and gains to the right, on a common scale."""
+    """Draw a change as a bar from zero, with losses to the left and gains to the right, on a common scale."""
     scale = Scale(min(low, 0.0), max(high, 0.0))
     zero, end = scale.share(0.0) if scale.high > scale.low else 0.0, scale.share(value)
     left, width = min(zero, end), abs(end - zero)
@@ -251,13 +250,13 @@ def distribution_bars(counts: Sequence[tuple[float, int]], width: float, own: fl
     return plot.chart("img", label, plot.grid(rows, steps) + Markup("").join(bars))
 
 
-LEFT, RIGHT = 3.0, 97.0  # per cent; leaves space for the dots at the ends
+LEFT, RIGHT = 3.0, 97.0  # percentage; leaves space for the dots at the ends
 MIDDLE = 50.0
-THINNEST = 0.4  # per cent; width of the thinnest visible bar
+THINNEST = 0.4  # percentage; width of the thinnest visible bar
 
 
 def inset(scale: Scale, rating: Decimal) -> float:
-    """Return the position of a rating within a waterfall in per cent."""
+    """Return the position of a rating within a waterfall as a percentage."""
     return LEFT + (RIGHT - LEFT) * scale.share(float(rating))
 
 
@@ -277,7 +276,7 @@ def bar(scale: Scale, start: Decimal, points: Decimal, *, opens: bool = False) -
 
 
 def end(scale: Scale, rating: Decimal, text: str, *, is_first: bool) -> Markup:
-    """Return a dot, with the rating, at the start or end of a waterfall."""
+    """Return the dot and the rating at the start or end of a waterfall."""
     x = inset(scale, rating)
     to_the_right = x < MIDDLE
     line = Shape('<line x1="{0}" x2="{0}" y1="{1}" y2="{2}"/>').format(
@@ -290,7 +289,7 @@ def end(scale: Scale, rating: Decimal, text: str, *, is_first: bool) -> Markup:
 
 
 MAX_SQUARES = {"desk": 60, "phone": 40}  # with more, the squares would touch
-FIXED_SQUARES, FIXED_WIDTH = 8, 26  # up to this many squares have a fixed width, which is given in pixels
+FIXED_SQUARES, FIXED_WIDTH = 8, 26  # up to this many squares have a fixed width, in pixels
 TOP, MARK_HEIGHT = 14, 18
 GAP = 0.11  # share of a square's width on each side
 MARK_MIDDLE = 0.5
@@ -313,7 +312,7 @@ def strip(count: int, won: float, expected: float, label: str, name: str, *, wit
     width = f"{count * FIXED_WIDTH}" if few else "100%"
     x = f"{expected * FIXED_WIDTH:.1f}" if few else f"{100 * expected / count:.2f}%"
     to_the_left = expected > MARK_MIDDLE * count and not few
-    if with_squares:  # squares of wins are filled; at most one of them is filled partly
+    if with_squares:  # squares for wins are filled; at most one is filled partly
         filled = "".join(square(k, min(1.0, won - k)) for k in range(count) if k < won)
         outlined = "".join(square(k, 1.0) for k in range(int(won), count))
     else:

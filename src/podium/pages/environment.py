@@ -58,7 +58,7 @@ def create_environment(*packages: str) -> Any:
 
 
 def settings(system: System) -> tuple[tuple[str, str, str, bool], ...]:
-    """Return the settings of a system: the name, the meaning, the value as text, and True if it is the default."""
+    """Return a system's settings: for each, the name, the meaning, the value as text, and True if it is the default."""
     return tuple(
         (
             setting.name,
@@ -88,7 +88,7 @@ def without_spaces(style: str) -> str:
 
 
 def static_content(name: str) -> bytes:
-    """Return a file from the `static` folder as it is sent. Style sheets and scripts are minified."""
+    """Return the content to send for a file in the `static` folder. Style sheets and scripts are minified."""
     text = files("podium.pages").joinpath("static", name).read_text(encoding="utf-8")
     if name.endswith(".css"):
         text = without_spaces(text)

@@ -1,4 +1,4 @@
-"""Format numbers, times and counts for people. Changes are rounded by `podium.support.words`."""
+"""Format numbers, times and counts for display. `podium.support.words` rounds changes."""
 
 from datetime import UTC, date, datetime, time
 from decimal import Decimal
@@ -14,11 +14,11 @@ GAP = "\N{NO-BREAK SPACE}"
 MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 MINUTE_S = 60
 SHARPLY_BELOW_0, SHARPLY_ABOVE_1 = 1, 99  # per cent
-SIGMAS = 2  # a deviation is displayed as the margin that holds 19 times out of 20
+SIGMAS = 2  # deviations are displayed as the margin that is right 19 times out of 20
 
 
 class Shape(str):
-    """A template like `Markup.format`, but five times as fast."""
+    """A template that works like `Markup.format`, but is five times as fast."""
 
     __slots__ = ()
 
@@ -42,7 +42,7 @@ def change(points: float | Decimal | None, digits: int = 1) -> str:
 
 
 def as_shown(points: float | Decimal, digits: int) -> Decimal:
-    """Return a number rounded for display. A Decimal has already been rounded, and is not changed."""
+    """Return a number rounded for display. A Decimal is already rounded, and is not changed."""
     return points if isinstance(points, Decimal) else shown(points, digits)
 
 
@@ -57,7 +57,7 @@ def points(shown_points: float | Decimal, digits: int = 1) -> Markup:
 
 
 def change_link(shown_points: float | Decimal | None, event: str, player: str, digits: int) -> str:
-    """Return a change as a link to its reasons, below the address of the event.
+    """Return a change as a link to its reasons, whose address begins with that of the event.
 
     If the change is None, return a dash.
     """
@@ -84,7 +84,7 @@ def deviation(value: float | None, digits: int = 0) -> str:
 
 
 def percent(share: float) -> str:
-    """Return a share as a percentage. The text says 0 or 100 only if the outcome is certain."""
+    """Return a share as a percentage. It is 0 or 100 only if the outcome is certain."""
     if 0.0 < share < SHARPLY_BELOW_0 / 100:
         return f"<{SHARPLY_BELOW_0}{GAP}%"
     return f">{SHARPLY_ABOVE_1}{GAP}%" if SHARPLY_ABOVE_1 / 100 < share < 1.0 else f"{100 * share:.0f}{GAP}%"
@@ -128,17 +128,17 @@ def zone_words(moment: datetime) -> str:
 
 
 def start(moment: datetime | float) -> Markup:
-    """Return when an event started, without the time if only its date is known."""
+    """Return the start of an event, without the time if only the date is known."""
     return day(moment) if isinstance(moment, datetime) and is_date(moment) else minute(moment)
 
 
 def is_date(moment: datetime) -> bool:
-    """Return True at midnight in UTC, which is the start of every result with only a date."""
+    """Return True for midnight in UTC, which is the time of every result that has only a date."""
     return moment.astimezone(UTC).time() == time.min
 
 
 def of_day(moment: datetime, words: str) -> Markup:
-    """Return the text of a time in machine-readable markup."""
+    """Return the text for a time in machine-readable markup."""
     return Shape('<time datetime="{}">{}</time>').format(utc_text(moment), words)
 
 
@@ -180,11 +180,11 @@ def named(text: str) -> Markup:
 
 
 def in_sentence(sentence: str, *names: str) -> Markup:
-    """Return a sentence in which these names keep their own text direction wherever they are separate words."""
+    """Mark these names in a sentence, if they are separate words, so that they keep their own text direction."""
     known = {name for name in names if name}
     parts, begin = list[Markup](), 0
     while found := [(at, -len(name), name) for name in known if (at := place_of(name, sentence, begin)) >= 0]:
-        at, _, name = min(found)  # the longest of those at the same position, because "Ana" is in "Ana Lu"
+        at, _, name = min(found)  # the longest of the names at the same position, because "Ana" is in "Ana Lu"
         parts += [escape(sentence[begin:at]), named(name)]
         begin = at + len(name)
     return Markup().join([*parts, escape(sentence[begin:])])

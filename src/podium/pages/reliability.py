@@ -9,8 +9,8 @@ from podium.ledger.pair_predictions import ReliabilityBin
 from podium.pages.charts import reliability_curve
 from podium.support.words import counted
 
-FAVOURED = 0.7  # expected score from which a player counts as a favourite
-MIN_DUELS = 100  # number of duels from which a mean is meaningful
+FAVOURED = 0.7  # expected score with which a player counts as a favourite
+MIN_DUELS = 100  # number of duels that makes a mean meaningful
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ def surest_favourites(bins: Iterable[ReliabilityBin]) -> ReliabilityBin | None:
 
 
 def findings(bins: Sequence[ReliabilityBin]) -> str:
-    """Return sentences about the clearest favourites and about all of them, or "" if too little is known."""
+    """Return sentences about the clearest favourites and about all favourites, or "" if too little is known."""
     sure, every = surest_favourites(bins), trust_of(bins)
     if sure is None:
         return ""
@@ -73,7 +73,7 @@ def per_cent(share: float) -> int:
 
 
 def reliability_picture(all_bins: Sequence[ReliabilityBin]) -> Picture:
-    """Return a picture that shows observed scores as a function of expected scores."""
+    """Return a picture of observed scores by expected score."""
     heading = "Do the predictions come true?"
     bins = [bin_ for bin_ in all_bins if bin_.duels]
     if len(bins) < 2:  # noqa: PLR2004  (a line)

@@ -14,7 +14,7 @@ from podium.results.derived_heats import OVERALL
 from podium.support.words import capitalised, shown
 
 FEW_HEATS = 4  # maximum number of heats next to the reasons; with more, the table takes the full width
-# on a phone, longer tables show the first rows, the chosen one and its neighbours until all are requested
+# on a phone, longer tables show the first rows, the chosen row and its neighbours until the user requests all
 FEW_ROWS = 12
 FIRST_ROWS = 3
 MAX_ROWS = 75  # maximum number on a page
@@ -31,15 +31,15 @@ class ResultRow:
     before: float | None
     change: Decimal | None  # rounded; None if the entrant was not rated
     is_chosen: bool
-    is_extra: bool  # hidden on a phone until all rows are requested
+    is_extra: bool  # hidden on a phone until the user requests all rows
 
 
 @dataclass(frozen=True, slots=True)
 class ResultTable:
-    """The entrants, best first: either all of them, or only those on one page and the chosen entrant."""
+    """The entrants, best first: all of them, or only those on one page and the chosen entrant."""
 
     heats: tuple[str, ...]
-    total: str  # heading of the total that decides; empty if none was sent
+    total: str  # heading of the total that decides; empty if no total was sent
     rows: tuple[ResultRow, ...]
     caption: str
     first: int = 1  # number of the first row
@@ -57,7 +57,7 @@ class ResultTable:
         return tuple((first, min(self.entrants, first + MAX_ROWS - 1)) for first in firsts)
 
     def page(self, first: int | None) -> Self:
-        """Return the page that starts with a row, and the chosen entrant's row. Default: the chosen entrant's page."""
+        """Return the page that starts at a row (default: the chosen entrant's page), and the chosen entrant's row."""
         if self.entrants <= MAX_ROWS:
             return self
         if first is None:
@@ -139,7 +139,7 @@ def place_of(line: Mapping[str, Any] | None) -> str:
 
 
 def cell_of(line: Mapping[str, Any] | None) -> tuple[str, str]:
-    """Return the cell for a player in a heat. If the player did not finish the heat, the cell shows the status."""
+    """Return the cell for a player in a heat, which shows the status if the player did not finish."""
     if line is None:
         return DASH, ""
     if line["status"] != "finished":
@@ -149,7 +149,7 @@ def cell_of(line: Mapping[str, Any] | None) -> tuple[str, str]:
 
 
 def mark_of(line: Mapping[str, Any] | None) -> str:
-    """Return a score, a time or the gap to the first, as it was sent."""
+    """Return a score, a time or the gap to the first player in the form in which it was sent."""
     if line is None:
         return ""
     if line["status"] != "finished" and line["score"] is None:
@@ -185,7 +185,7 @@ MAX_DUELS = 60
 class DuelRow:
     """A row for an opponent, or for another cause."""
 
-    opponent: str  # empty if this is another cause
+    opponent: str  # empty for another cause
     label: str  # label of the cause
     rated: str  # "475 below"
     expected: float | None
@@ -202,7 +202,7 @@ class DuelTable:
 
 
 def duel_table(explanation: Explanation) -> DuelTable | None:
-    """Return the table for an explanation, or None if it is too large or its parts are not single heats."""
+    """Return the table for an explanation, or None if it is too large, or if its parts are not single heats."""
     groups, digits = explanation.groups, explanation.digits
     rows = explanation.rows.to_dicts()
     duels = [row for row in rows if row["opponent"] is not None]

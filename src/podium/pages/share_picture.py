@@ -1,6 +1,6 @@
-"""Pictures for sharing: a badge, and a change with its verdict and a waterfall of closed groups, dark on light.
+"""Pictures for sharing: a badge, result cards, and a change with its verdict and a waterfall of groups, dark on light.
 
-All numbers are in pixels. The width of text is estimated.
+All numbers are in pixels. Widths of text are estimates.
 """
 
 import os
@@ -29,7 +29,7 @@ def width_of(text: str, letter: float = BADGE_LETTER, wide_letter: float = WIDE_
 
 
 def badge_svg(label: str, message: str) -> Markup:
-    """Return a badge as SVG, with text that is readable on both halves."""
+    """Return a badge as SVG, with readable text on both halves."""
     label = shortened(label, MAX_LETTERS)
     left, right = (round(width_of(text) + 2 * PADDING) for text in (label, message))
     return Markup(
@@ -137,7 +137,7 @@ def result_card(
     Args:
         heading: the pool and the event.
         headline: a sentence about the winner and the player who climbed most.
-        rows: the entrants, with the winner first. The first `CARD_ROWS` are drawn, and the others are counted.
+        rows: the entrants, winner first. The first `CARD_ROWS` are drawn, and the others are counted.
         address: the address of the result, or an empty string if it is not known.
         count: the number of entrants. Default: the number of rows.
         dark: True for a dark background.
@@ -179,7 +179,7 @@ def result_card(
 def standings_card(
     heading: str, rows: Sequence[CardRow], address: str = "", *, count: int | None = None, dark: bool = False
 ) -> Markup:
-    """Draw the first places of a leaderboard, with the arguments of `result_card`."""
+    """Draw the first places of a leaderboard. The arguments are the same as for `result_card`."""
     leader = f"{rows[0].name} leads with {rows[0].rating}." if rows else "Nobody has a rating yet."
     return result_card(heading, leader, rows, address, count=count, dark=dark)
 
@@ -202,8 +202,8 @@ def picture(size: Size, paper: str, content: Markup) -> Markup:
 
 FONTS = tuple(str(path) for path in sorted(Path(__file__).with_name("fonts").glob("*.ttf")))
 FONTS_VARIABLE = "PODIUM_FONTS"  # environment variable for a folder with more fonts
-# The renderer looks for a letter in other fonts only if these make as many glyphs. So an emoji is drawn without its
-# skin tone, a group as its members, and a flag as its two letters.
+# The renderer searches other fonts for a letter only if they produce the same number of glyphs. Therefore, an emoji is
+# drawn without its skin tone, a group as its members, and a flag as its two letters.
 JOINING = re.compile("[\ufe0e\ufe0f\U0001f3fb-\U0001f3ff]|\u200d(?=[\u2600-\U0001ffff])")
 INSIDE_FLAG = re.compile("(?<=[\U0001f1e6-\U0001f1ff])(?=[\U0001f1e6-\U0001f1ff])")
 
@@ -219,7 +219,7 @@ def draw_png(svg: Markup) -> bytes:
 
 
 def waterfall(view: WhyView, top: float, bottom: float, width: int) -> Markup:
-    """Draw bars between two heights, each of which starts where the bar above it ends."""
+    """Draw bars between two heights. Each starts at the end of the bar above it."""
     bars = bars_of(view, min(MAX_BARS, int((bottom - top - TOTAL_ROW) / MIN_ROW)))
     ends = [float(view.before), *(end for _, _, end, _ in bars)]
     scale = Scale.over(ends)
@@ -282,7 +282,7 @@ def line(x: float, first: float, last: float) -> Markup:
 
 
 def mark(x: float, y: float, colour: str) -> Markup:
-    """Draw Podium's logo, which has three steps down and one up."""
+    """Draw Podium's logo: three steps down and one up."""
     return Markup('<path transform="translate({} {}) scale(2)" fill="{}" d="{}"/>').format(
         x, y, colour, "M1 3h5v6H1zM7 9h5v5H7zM13 14h5v7h-5zM19 7h4v14h-4z"
     )

@@ -1,4 +1,4 @@
-"""The explanation of a rating change as a picture and as sentences. The displayed numbers add up."""
+"""The explanation of a rating change, as a picture and as sentences. Displayed numbers add up."""
 
 from dataclasses import dataclass
 from decimal import Decimal
@@ -13,7 +13,7 @@ from podium.pages.drawing import Scale, bar, duel_marks, end
 from podium.pages.numbers import change, halves, in_sentence, rating
 from podium.support.words import shown, signed
 
-MAX_ROWS = 12  # maximum number of rows in a group; in a larger one, the smallest are combined
+MAX_ROWS = 12  # maximum number of rows in a group; in larger groups, the smallest rows are combined
 FIRST_ROWS = 5
 DRAW = 0.5
 
@@ -21,12 +21,12 @@ DRAW = 0.5
 @dataclass(frozen=True, slots=True)
 class Step:
     player: str  # name of the opponent, or an empty string for several
-    words: str  # gap and result of the duel, such as "723 below, lost", or a description of the others
+    words: str  # the duel's gap and result, such as "723 below, lost", or a description of the other rows
     points: Decimal  # rounded; the steps of a group add up to the group's points
 
 
 def steps_of(explanation: Explanation) -> list[tuple[Step, ...]]:
-    """Return the steps of each group of duels, starting with those in the direction of the change."""
+    """Return the steps of each group of duels. Steps in the direction of the change come first."""
     gained = explanation.delta >= 0.0
     rows = sorted(explanation.rows.to_dicts(), key=lambda row: float(row["contribution"]), reverse=gained)
     return [
@@ -53,13 +53,13 @@ def steps_from(rows: list[dict[str, Any]], digits: int) -> tuple[Step, ...]:
     return (*(every[k] for k in sorted(largest)), others)
 
 
-MAX_OPEN = 6  # maximum number of steps for a group that is expanded at first
-MIN_MISSED = Decimal("0.5")  # smallest difference from the expected wins that is worth a sentence
+MAX_OPEN = 6  # maximum number of steps in a group that is initially expanded
+MIN_MISSED = Decimal("0.5")  # smallest difference from the expected wins that deserves a sentence
 
 
 @dataclass(frozen=True, slots=True)
 class DrawnGroup:
-    """A group with its bar, and the steps that are shown below it."""
+    """A group with its bar, and the steps below it."""
 
     label: Markup
     result: str
@@ -128,7 +128,7 @@ def why_view(explanation: Explanation) -> WhyView:
 
 
 def partial_sums(before: Decimal, groups: tuple[Group, ...], steps: list[tuple[Step, ...]]) -> list[Decimal]:
-    """Return all the numbers at which a bar starts or ends."""
+    """Return all numbers at which a bar starts or ends."""
     sums, total = [before], before
     for group, inner in zip(groups, steps, strict=True):
         running = total
@@ -141,7 +141,7 @@ def partial_sums(before: Decimal, groups: tuple[Group, ...], steps: list[tuple[S
 
 
 def opened_group(explanation: Explanation, steps: list[tuple[Step, ...]]) -> int:
-    """Return the largest group in the direction of the change if it is short enough to be expanded, or else -1."""
+    """Return the largest group in the direction of the change if it is short enough to expand, otherwise -1."""
     sign = 1 if explanation.shown_change >= 0 else -1
     groups = explanation.groups
     largest = max(range(len(groups)), key=lambda k: sign * groups[k].shown, default=-1)
@@ -161,7 +161,7 @@ def drawn_group(
 
 
 def sum_sentence(explanation: Explanation) -> str:
-    """Return a sentence about the effect of one duel, if the change is a sum over duels."""
+    """Return a sentence about a duel's effect, if the change is a sum over duels."""
     duels, groups = explanation.duels, explanation.groups
     missed = shown(duels.expected, 1) - shown(duels.won, 1)
     points = sum((group.shown for group in groups if group.kind != CAUSE), Decimal(0))

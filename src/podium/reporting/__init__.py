@@ -1,1 +1,1 @@
-"""Charts, curves of published systems, and the report."""
+"""Charts, and curves of published systems."""

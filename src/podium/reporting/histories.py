@@ -1,4 +1,4 @@
-"""Charts of ratings and learned parameters over time, and curves of published systems."""
+"""Charts of ratings and learnt parameters over time, and curves of published systems."""
 
 import math
 import textwrap
@@ -27,11 +27,11 @@ NARROW_WIDTH = 290  # width on a phone
 # is too faint.
 PALETTE = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#7f6fb5", "#8c8c8c")
 MAIN, SECOND, QUIET = PALETTE[0], PALETTE[5], PALETTE[7]
-DASHES = ([1, 0], [4, 2], [2, 2], [6, 2, 2, 2])  # number of pixels that are drawn and skipped, in turn
-LEGEND_GAP = 32  # pixels between names in a legend, because the reader's font may be a fifth wider than measured
-# maximum number on a phone, where a legend in one row would be wider than the plot and shrink it
+DASHES = ([1, 0], [4, 2], [2, 2], [6, 2, 2, 2])  # numbers of pixels that are drawn and skipped in turn
+LEGEND_GAP = 32  # pixels between names in a legend; the reader's font may be a fifth wider than measured
+# maximum number on a phone, because a legend in one row would be wider than the plot, and shrink it
 NARROW_LEGEND_COLUMNS = 2
-SYMBOL_WIDTH, CHARACTER_WIDTH = 16, 6  # pixels in an entry of a legend: before its name, and for an average letter
+SYMBOL_WIDTH, CHARACTER_WIDTH = 16, 6  # pixels in an entry of a legend: before the name, and for an average letter
 MAX_NAME_WIDTH = 160  # pixels; Vega cuts longer names
 DAYS_OF_YEARS, DAYS_OF_MONTHS = (
     1500,
@@ -40,7 +40,7 @@ DAYS_OF_YEARS, DAYS_OF_MONTHS = (
 
 
 def altair() -> Any:
-    """Return the drawing library. If it is not installed, raise an error that names the required extra."""
+    """Return the drawing library. If it is missing, raise an error that names the required extra."""
     with needs_extra("charts", "a chart"):
         import altair as alt  # noqa: PLC0415  (an extra)
     return alt
@@ -56,7 +56,7 @@ def canvas(rows: pl.DataFrame, title: str) -> Any:
 def colour(column: str, names: Sequence[str], **options: Any) -> Any:
     """Return the colour scale for the names in a column.
 
-    The colour of a name depends on its position. Colours repeat after eight names.
+    A name's colour depends on its position. Colours repeat after eight names.
     """
     alt, shades = altair(), [PALETTE[k % len(PALETTE)] for k in range(len(names))]
     scale = alt.Scale(domain=list(names), range=shades)
@@ -77,7 +77,7 @@ def line_legend() -> Any:
 def legend_columns(names: Sequence[str], width: int) -> int | None:
     """Return the number of legend columns that fit into a width in pixels, or None if all names fit into one row."""
     widths = [SYMBOL_WIDTH + min(CHARACTER_WIDTH * len(name), MAX_NAME_WIDTH) + LEGEND_GAP for name in names]
-    room = width + LEGEND_GAP  # nothing comes after the last one
+    room = width + LEGEND_GAP  # nothing follows the last name
     return None if sum(widths) <= room else max(1, room // max(widths))
 
 
@@ -107,7 +107,7 @@ def time_axis(moments: pl.Series) -> Any:
 
 
 def configuration(*, inline: bool) -> dict[str, Any]:
-    """Return the style of a chart. A chart inside a page takes its text colour and background from the page."""
+    """Return the style of a chart. A chart within a page uses the page's text colour and background."""
     ink, grid = ("currentColor", "#8888884d") if inline else ("#1d1b2e", "#dddde4")
     return {
         "background": None if inline else "white",
@@ -138,7 +138,7 @@ def configuration(*, inline: bool) -> dict[str, Any]:
 
 
 LABEL_PIXELS = 14.0  # distance from one name to the next
-PADDING = 0.05  # share of the height, above the highest rating and below the lowest
+PADDING = 0.05  # share of the height to add above the highest rating and below the lowest
 
 
 def rating_histories(
@@ -212,7 +212,7 @@ def domain(ratings: pl.Series) -> tuple[float, float]:
 
 
 def spread(ratings: Sequence[float], low: float, high: float) -> list[float]:
-    """Return heights, in points, for the names at the ends of lines, so that the names do not overlap."""
+    """Return heights in points for the names at the ends of lines, so that names do not overlap."""
     step = LABEL_PIXELS * (high - low) / HEIGHT
     places = [0.0] * len(ratings)
     above = float("inf")
@@ -222,7 +222,7 @@ def spread(ratings: Sequence[float], low: float, high: float) -> list[float]:
     beneath = low - min(places, default=low)
     if beneath <= 0.0:
         return places
-    floor = low  # move the lowest names up, together with any names that they then cover
+    floor = low  # move the lowest names up, with all names that they would then cover
     for number in sorted(range(len(ratings)), key=lambda k: places[k]):
         places[number] = max(places[number], floor)
         floor = places[number] + step
@@ -231,11 +231,11 @@ def spread(ratings: Sequence[float], low: float, high: float) -> list[float]:
 
 PANEL_HEIGHT = 110  # pixels
 POINTS = 600  # number of points in a curve
-CHARACTERS = 44  # maximum number in a line above a panel
+CHARACTERS = 44  # maximum number of characters in a line above a panel
 
 
 def learnt_curves(history: pl.DataFrame, system: System, title: str) -> Any:
-    """Chart every learned parameter over time, with a dashed line at its initial value."""
+    """Chart every learnt parameter over time, with a dashed line at its initial value."""
     alt = altair()
     start = dict(zip(type(system.new_pool())._fields, system.new_pool(), strict=True))
     panels = [
@@ -266,7 +266,7 @@ GAPS = np.arange(-800.0, 801.0, 20.0)
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """A curve, given by its system, its titles, and the function that calculates its points."""
+    """A curve: its system, its titles, and the function that calculates its points."""
 
     system: str
     title: str
@@ -301,13 +301,13 @@ def curve(kind: str, system: System | None = None) -> tuple[Curve, pl.DataFrame]
 
 
 def remoteness(system: Any) -> list[tuple[float, float, str]]:
-    """Return K for a pair of entrants as a function of the number of places between them."""
+    """Return K for a pair of entrants by the number of places between them."""
     closeness = system.params().closeness
     return [(float(gap), system.k * agnesi(closeness * gap), "K") for gap in range(21)]
 
 
 def provisional(system: Any) -> list[tuple[float, float, str]]:
-    """Return K for a newcomer and for an established opponent as a function of the number of the newcomer's event."""
+    """Return K for a newcomer and for an established opponent by the number of the newcomer's event."""
     params, newcomer = system.params(), system.newcomer()
     established = enter(params, newcomer._replace(events=1e6), PRESENT)
     points = []
@@ -353,7 +353,7 @@ def gamma_densities(system: Any) -> list[tuple[float, float, str]]:
 
 
 def win_expectancy(system: Any) -> list[tuple[float, float, str]]:
-    """Return the probability of winning as a function of the difference in rating."""
+    """Return the probability of winning by the difference in rating."""
     params, even = system.params(), system.newcomer()
     points = []
     for gap in GAPS:
@@ -363,14 +363,14 @@ def win_expectancy(system: Any) -> list[tuple[float, float, str]]:
 
 
 def result_by_time(system: Any) -> list[tuple[float, float, str]]:
-    """Return the result of a pair as a function of the difference in time, in hundredths of the faster time."""
+    """Return a pair's result by the difference in time, in hundredths of the faster time."""
     return [(0.1 * k, lead(100.0, 100.0 + 0.1 * k), "the faster") for k in range(41)] + [
         (0.1 * k, lead(100.0 + 0.1 * k, 100.0), "the slower") for k in range(41)
     ]
 
 
 def importance_by_time(system: Any) -> list[tuple[float, float, str]]:
-    """Return the number of points at stake for two newcomers as a function of the length of a race."""
+    """Return the points at stake for two newcomers by the length of a race."""
     params = system.params()
     me = enter(params, system.newcomer(), PRESENT)
     points = []

@@ -1,4 +1,4 @@
-"""Draw charts, selected by name, from rated results, results or a system. This needs the `charts` extra."""
+"""Draw charts by name, from rated results, results or a system. This needs the `charts` extra."""
 
 import html
 from collections.abc import Iterator, Sequence
@@ -72,7 +72,7 @@ def calibration(reliability: pl.DataFrame, title: str) -> Any:
 
 
 def circulation(months: pl.DataFrame, title: str) -> Any:
-    """Chart the points gained and lost per month (newcomers separately), and the ratings of that month's players."""
+    """Chart the points gained and lost per month (newcomers separately), and the ratings of each month's players."""
     alt = altair()
     starts = months.select("month", points="introduced_starts")
     flows = months.select(
@@ -109,7 +109,7 @@ def race_strengths(strengths: pl.DataFrame, title: str) -> Any:
 
 
 def waits_and_spreads(runs: pl.DataFrame, title: str) -> Any:
-    """For each run, chart the wait that 95 % of players do not exceed against the median spread of ratings."""
+    """Chart, for each run, the 95th percentile of waits against the median spread of ratings."""
     alt = altair()
     label = (
         pl.when(pl.col("target_s").is_null())
@@ -141,7 +141,7 @@ def published_curve(kind: str, system: System | None) -> Any:
 
 
 SUFFIXES = (".png", ".svg", ".html")
-PIXELS = 2  # pixels of the picture for each pixel of the drawing
+PIXELS = 2  # number of picture pixels per drawing pixel
 PAGE = """<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
@@ -171,7 +171,7 @@ def as_svg(chart: Any, *, inline: bool = False, narrow: bool = False) -> str:
 
 
 def as_page(chart: Any, title: str) -> str:
-    """Return a page that shows the chart on wide and narrow screens, in light and dark colours."""
+    """Return a page with the chart for wide and narrow screens, in light and dark colours."""
     wide, narrow = (as_svg(chart, inline=True, narrow=narrow) for narrow in (False, True))
     return PAGE.format(title=html.escape(title), wide=wide, narrow=narrow)
 
@@ -190,7 +190,7 @@ def specification(chart: Any, *, inline: bool, narrow: bool) -> dict[str, Any]:
 
 
 def parts_of(document: Any) -> Iterator[dict[str, Any]]:
-    """Yield the objects in a document, leaving out those in its data."""
+    """Yield the objects in a document, except objects in its data."""
     if isinstance(document, dict):
         yield document
         document = [value for name, value in document.items() if name not in ("data", "datasets")]
@@ -208,7 +208,7 @@ def coloured_names(document: dict[str, Any]) -> Iterator[list[str]]:
 
 
 def narrow_plots(document: dict[str, Any]) -> None:
-    """Limit the width of every plot in a document to that of a phone's screen."""
+    """Limit the width of every plot in a document to the width of a phone's screen."""
     for part in parts_of(document):
         if part.get("width") == WIDTH:
             part["width"] = NARROW_WIDTH
@@ -219,7 +219,7 @@ def narrow_plots(document: dict[str, Any]) -> None:
 def with_renderer(name: str, document: dict[str, Any], **options: Any) -> Any:
     """Call a function of the renderer with a document.
 
-    If it is not installed, raise an error that names the required extra.
+    If it is missing, raise an error that names the required extra.
     """
     with needs_extra("charts", "a chart"):
         import vl_convert  # noqa: PLC0415  (an extra, and large)
@@ -277,7 +277,7 @@ def plot(
         results: the result of `podium.rate`, or anything that `podium.rate` accepts. Curves do not need results.
         system: the system with which to rate results, or the system whose curve to draw. Default: elo for results.
         pool: the pool for histories, the distribution or the parameters. Default: the pool with the most events.
-        players: the players to include in `histories`. Default: the leaders.
+        players: the players in `histories`. Default: the leaders.
         period: the rating period.
         out: the file for the chart (.svg, .png or .html).
         hindsight: True to also draw ratings in hindsight, as dashed lines with bands of two deviations.
@@ -313,7 +313,7 @@ def plot(
 
 
 def card_of_pool(rated: Rated, pool: str, title: str) -> Markup:
-    """Return the first places of a pool's leaderboard with each player's latest change, as SVG."""
+    """Return the first places of a pool's leaderboard, with each player's latest change, as SVG."""
     board, digits = rated.leaderboard(pool=pool), rated.system.digits
     newest = dict(rated.history.filter(pl.col("pool") == pool).select("player", "delta").iter_rows())
     rows = [

@@ -7,7 +7,7 @@ if TYPE_CHECKING:
 
 
 def __getattr__(name: str) -> Any:
-    """Load the app when it is first needed, because a worker must answer its parent before then."""
+    """Load the app only when it is needed, because a worker must answer its parent before that."""
     if name != "create_app":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from podium.service.app import create_app  # noqa: PLC0415

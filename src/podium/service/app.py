@@ -1,4 +1,4 @@
-"""The service for a store: its routes, error handlers, metrics, and the upkeep that runs once a minute."""
+"""The service for a store: its routes, error handlers, metrics, and the upkeep, which runs once a minute."""
 
 import asyncio
 import json
@@ -97,10 +97,10 @@ class Upkeep:
             await self._do(HEADLINES, self._front_pages.keep)
             if has_turn:
                 await self._do(SNAPSHOTS, self._store.keep_large_snapshots)
-                await self._keep_facts()  # takes seconds, so a new service first answers requests
+                await self._keep_facts()  # takes seconds, so a new service answers requests first
 
     async def _do(self, task: str, work: Callable[..., T], *sent: Any) -> T | None:
-        """Run a task. Errors are logged and counted instead of being raised, and the next round repeats the task."""
+        """Run a task. Errors are logged and counted instead of raised, and the next round repeats the task."""
         try:
             return await requests.run_in(self._threads.keeping, work, *sent)
         except PodiumError as error:
@@ -120,7 +120,7 @@ class Upkeep:
         await self._do(FILES, truncate_wal, self._store.engine, 0)  # the file may still contain an anonymized name
 
     async def _keep_facts(self) -> None:
-        """Calculate the facts of each pool for which they are due."""
+        """Calculate the facts for each pool if they are due."""
         for pool in [pool.name for pool in await self._do(FACTS, self._store.pools) or ()]:
             if await self._do(FACTS, self._store.keep_facts, pool):
                 LOGGER.info("pool %s: facts calculated", pool)
@@ -131,7 +131,7 @@ class Upkeep:
 
 API = writes, reads, fixtures, pages, status, receiving
 ADMIN = pools, sending, records, connections, race_forms, dry_run
-PAGES = (  # in the order in which they are matched
+PAGES = (  # in the order of matching
     rendering, visiting, first_link, home, boards, seasons, distribution, event_pages, players, chances,
     races, calendar, rules, sharing, tonight,
 )  # fmt: skip
@@ -157,7 +157,7 @@ def create_app(
     """Return the app that serves a store.
 
     Args:
-        daily: True to calculate facts and hindsight every day, send webhooks, and do all other upkeep.
+        daily: True to calculate facts and hindsight every day, to send webhooks, and to do all other upkeep.
         address: Scheme and host at which browsers reach the service, for links in messages and feeds.
     """
 
@@ -224,7 +224,7 @@ def create_app(
 
 @asynccontextmanager
 async def looking_after(app: FastAPI, *, private_webhooks: bool) -> AsyncIterator[None]:
-    """Run the upkeep for all processes that serve the store, for as long as it is this process's turn."""
+    """Run the upkeep for all processes that serve the store, while it is this process's turn."""
     store, threads, metrics = app.state.store, app.state.threads, app.state.metrics
     turn = UpkeepLock(store.engine)
     upkeep = Upkeep(store, threads, app.state.key_guard, metrics, turn, app.state.front_pages)
@@ -246,7 +246,7 @@ def send_entry(
 ) -> None:
     """A log entry that is sent to a webhook.
 
-    Entries are sent in log order. Each is sent again until the receiver responds with a status from 200 to 299.
+    Entries are sent in log order. Each entry is sent again until the receiver responds with a status from 200 to 299.
     """
 
 
@@ -290,7 +290,7 @@ def complete_document(app: FastAPI) -> None:
 
 
 def marked(dependant: Dependant, name: str) -> Sequence[Any]:
-    """Return the marks of a route's dependencies: the key that they need (`security`), or the `models` of the body."""
+    """Return the marks on a route's dependencies: the key that they need (`security`), or the `models` of the body."""
     for dependency in dependant.dependencies:
         found: Sequence[Any] = getattr(dependency.call, name, None) or marked(dependency, name)
         if found:

@@ -1,4 +1,4 @@
-"""Format messages for each chat service, within its limits, and so that markup in names has no effect."""
+"""Format messages for each chat service, within its limits. Markup in names has no effect."""
 
 import json
 import re
@@ -19,7 +19,7 @@ class Body(NamedTuple):
 
 
 class Picture(NamedTuple):
-    """A result card, given by its address if the chat service can fetch it, or else as the PNG itself."""
+    """A result card: its address if the chat service can fetch it, or else the PNG itself."""
 
     url: str = ""
     png: bytes = b""
@@ -61,7 +61,7 @@ def escape_discord(text: str) -> str:
 
 
 def fit(text: str, most: int, change: Callable[[str], str] = str) -> str:
-    """Return a changed text of at most `most` UTF-16 units.
+    """Return a text, after changing it, in at most `most` UTF-16 units.
 
     Text that is too long is shortened before it is changed.
     """
@@ -79,7 +79,7 @@ def fit(text: str, most: int, change: Callable[[str], str] = str) -> str:
 
 
 def with_file(content: dict[str, Any], png: bytes) -> Body:
-    """Return a multipart body that contains the message as JSON, and its picture."""
+    """Return a multipart body with the message as JSON, and its picture."""
     boundary = secrets.token_hex(16)
     parts = (
         ('name="payload_json"', "application/json", json.dumps(content, ensure_ascii=False).encode()),
@@ -100,7 +100,7 @@ SLACK_MARKUP = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
 
 
 def as_slack(message: Message, url: str, picture: Picture) -> Body:
-    """Return blocks of plain text, in which Slack recognizes no markup or mentions."""
+    """Return blocks of plain text, in which Slack recognizes neither markup nor mentions."""
     blocks: list[dict[str, Any]] = [{"type": "header", "text": plain_text(message.title, SLACK_HEADER)}]
     if message.lines:
         blocks.append({"type": "section", "text": plain_text("\n".join(message.lines), SLACK_TEXT)})
@@ -131,7 +131,7 @@ def as_matrix(message: Message, url: str, _picture: Picture) -> Body:
 
 
 def without_mentions(text: str) -> str:
-    """Return a text in which a name such as @room does not notify anyone."""
+    """Change a text so that names such as @room do not notify anyone."""
     return text.replace("@", f"@{INVISIBLE}")
 
 

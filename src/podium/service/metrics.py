@@ -1,7 +1,7 @@
 """Metrics for Prometheus about requests, results and the speed of the service.
 
-If `podium serve` has several workers, `PROMETHEUS_MULTIPROC_DIR` names a folder that they share. Each worker can then
-return the sums over all workers.
+If `podium serve` has several workers, `PROMETHEUS_MULTIPROC_DIR` names a folder that they share. Each worker then
+returns the sums over all workers.
 """
 
 import asyncio
@@ -26,7 +26,7 @@ SHARE_S = 1.0  # time between updates of a worker's figures
 
 
 class PartGauge:
-    """A figure for each pool that is read together with the metrics. Each worker contributes a part of it."""
+    """A figure for each pool, which is read with the metrics. Each worker contributes a part of it."""
 
     def __init__(self, gauge: Gauge, read: Callable[[], Mapping[str, float]]) -> None:
         self.gauge, self.read = gauge, read
@@ -98,7 +98,7 @@ class Metrics:
 
     @asynccontextmanager
     async def sharing(self) -> AsyncIterator[None]:
-        """Share this worker's parts with other workers for as long as the service runs."""
+        """Share this worker's parts with other workers while the service runs."""
         if self.folder is None:
             yield
             return
@@ -128,7 +128,7 @@ class Metrics:
 
 
 def forget_dead_workers(folder: Path) -> None:
-    """Remove the current figures of workers that were killed. Their counters are kept."""
+    """Remove the current figures of killed workers. Their counters stay."""
     for file in folder.glob("gauge_live*_*.db"):
         number = int(file.stem.rpartition("_")[2])
         if not is_alive(number):

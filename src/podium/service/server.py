@@ -1,7 +1,6 @@
-"""The server that runs the service with one or several workers: its limits, its log, and its shutdown.
+"""The server, which runs the service with one or more workers: its limits, its log, and its shutdown.
 
-No client can block others, because there are limits on the number of connections and on the time for headers, bodies
-and idling.
+No client can block others, because the number of connections and the time for headers, bodies and idling are limited.
 """
 
 import heapq
@@ -39,14 +38,14 @@ MAX_HEADER_BYTES = 65_536
 ROOM_PART = 64  # share of the connections to close at the limit; finding many takes as long as finding one
 WRITE_TIMEOUT_S = 60.0  # maximum time for which a client may stop reading
 CLOCK_S = 0.01  # tolerance of timers
-AGAIN_S = 1.0  # time until the next check of a client that the service holds back
+AGAIN_S = 1.0  # time until the next check of a client whom the service makes wait
 TOO_LARGE = (
     b"HTTP/1.1 431 Request Header Fields Too Large\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"  # RFC 6585
 )
 
 
 class Phase(Enum):
-    """The phase of a connection. The value is the number of seconds that its client has."""
+    """The phase of a connection. Its value is the number of seconds that the client has."""
 
     HEADERS = 10.0  # from the connection, or from the first byte of a later request, to the end of the headers
     BODY = 30.0
@@ -57,9 +56,10 @@ class Phase(Enum):
 class LimitedProtocol(HttpToolsProtocol):
     """HTTP/1.1 on one of up to `limit_concurrency` connections.
 
-    At the limit, a new connection replaces the ones that have waited longest for their clients. If all connections are
-    being answered, the new one gets a 503 response. A connection checks its own timeouts, so it works with any ASGI
-    server. When the server stops, the first connection to shut down calls `end_streams` of the app's lifespan.
+    At the limit, a new connection replaces the connections that have waited longest for their clients. If the service
+    is answering all of them, the new one gets a 503 response. A connection checks its own timeouts, so it works with
+    any ASGI server. When the server stops, the first connection to shut down calls `end_streams` from the app's
+    lifespan.
     """
 
     def connection_made(self, transport: Any) -> None:
@@ -72,7 +72,7 @@ class LimitedProtocol(HttpToolsProtocol):
             self.make_room(max(1, self.limit_concurrency // ROOM_PART))
 
     def make_room(self, count: int) -> None:
-        """Close this many other connections, choosing those that have waited longest for their clients."""
+        """Close this many other connections: those that have waited longest for their clients."""
         others = (
             protocol for protocol in self.connections if isinstance(protocol, LimitedProtocol) and protocol is not self
         )
@@ -85,7 +85,7 @@ class LimitedProtocol(HttpToolsProtocol):
         self.look_after(float("inf"))
 
     def shutdown(self) -> None:
-        """Close the connection because the server stops.
+        """Close the connection because the server is stopping.
 
         Streams end first, because they would otherwise run for hours.
         """
@@ -99,14 +99,14 @@ class LimitedProtocol(HttpToolsProtocol):
         self.look_after(phase.value)
 
     def look_after(self, seconds: float) -> None:
-        """After this time, but not earlier, check whether the client is late. If the time is infinite, never check."""
+        """Check after this time, but not earlier, whether the client is late. If the time is infinite, never check."""
         if self.next_look is not None:
             self.next_look.cancel()
         is_never = seconds == float("inf")
         self.next_look = None if is_never else self.loop.call_later(seconds + CLOCK_S, self.look)
 
     def look(self) -> None:
-        """Close the connection if its client is late. If the service is holding the client back, check again later."""
+        """Close the connection if its client is late. If the client is waiting for the service, check again later."""
         self.next_look = None
         self.close_if_late(time.monotonic())
         is_watched = self.waits() or self.write_paused_at is not None
@@ -125,7 +125,7 @@ class LimitedProtocol(HttpToolsProtocol):
             self.abort()
 
     def abort(self) -> None:
-        self.connections.discard(self)  # immediately, so that it no longer counts
+        self.connections.discard(self)  # immediate, so that it no longer counts
         self.transport.abort()
 
     def data_received(self, data: bytes) -> None:
@@ -143,7 +143,7 @@ class LimitedProtocol(HttpToolsProtocol):
         self.enter(Phase.HEADERS)
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """Accept a header, ignoring those that follow the body."""
+        """Accept a header, but ignore headers after the body."""
         if self.phase is Phase.HEADERS:
             super().on_header(name, value)
 
@@ -152,7 +152,7 @@ class LimitedProtocol(HttpToolsProtocol):
         super().on_headers_complete()
 
     def on_message_complete(self) -> None:
-        """Hand the complete request to the service. If it has already been answered, wait for the client."""
+        """Pass the complete request to the service or, if it has already been answered, wait for the client."""
         super().on_message_complete()
         self.enter(Phase.IDLE if self.cycle.response_complete else Phase.ANSWER)
 
@@ -175,12 +175,12 @@ class LimitedProtocol(HttpToolsProtocol):
 
 
 MAX_CONNECTIONS = 2_000
-SPARE_FILES = 128  # open files other than connections
+SPARE_FILES = 128  # number of open files other than connections
 GRACE_S = 3  # time for unfinished requests when the service stops
 
 
 def max_connections() -> int:
-    """Raise the limit of open files as far as possible, and return the maximum number of connections."""
+    """Raise the limit on open files as far as possible, and return the maximum number of connections."""
     try:
         import resource  # noqa: PLC0415  (missing on Windows)
     except ImportError:
@@ -202,7 +202,7 @@ def server_options(host: str, port: int, trusted_proxies: Sequence[str]) -> dict
         "ws": "none",
         "proxy_headers": bool(trusted_proxies),
         "forwarded_allow_ips": [*trusted_proxies],
-        "limit_concurrency": max_connections() + 1,  # the additional one gets a 503 response
+        "limit_concurrency": max_connections() + 1,  # the additional connection gets a 503 response
         "timeout_keep_alive": int(Phase.IDLE.value),
         "timeout_graceful_shutdown": GRACE_S,
         "log_config": LOG_CONFIG,
@@ -221,7 +221,7 @@ def run_on(app: FastAPI, listener: socket.socket) -> None:
 
 
 SETTINGS = "PODIUM_WORKER"  # environment variable that contains the settings of workers
-HEALTH_CHECK_S = 60  # a worker answers its parent within this time, even on a busy machine
+HEALTH_CHECK_S = 60  # time within which a worker answers its parent, even on a busy machine
 LOGGER = logging.getLogger(__name__)
 
 
@@ -248,15 +248,15 @@ def prepare_kernels(store: Store) -> None:
 
 
 class Worker(multiprocess.Process):
-    """A worker whose end its parent notices even while it is waiting for the worker's answer."""
+    """A worker whose parent notices its end even while waiting for its answer."""
 
     def start(self) -> None:
         super().start()
-        self.child_conn.close()  # only the worker keeps it open; otherwise, a killed worker would only seem slow
+        self.child_conn.close()  # only the worker keeps it open; otherwise, a killed worker would just seem slow
 
 
 def run_workers(count: int, host: str, port: int, trusted_proxies: Sequence[str], **settings: str | float) -> None:
-    """Serve with this many workers until a signal arrives. Workers that have died are replaced.
+    """Serve with this many workers until a signal arrives. Dead workers are replaced.
 
     `settings` are for `worker_app`.
     """
@@ -291,7 +291,7 @@ def worker_app() -> FastAPI:
 
 
 def end_with_parent() -> None:
-    """Stop this worker when its parent has ended, even if the parent was killed."""
+    """Stop this worker when its parent ends, even if the parent is killed."""
     parent = parent_process()
     if parent is None:
         return

@@ -1,4 +1,4 @@
-"""Watch the pools for changes. There is one query per pool, no matter how many clients are listening."""
+"""Watch the pools for changes, with one query per pool for any number of clients."""
 
 import asyncio
 import json
@@ -20,8 +20,8 @@ from podium.service.metrics import Metrics
 from podium.store import Store
 from podium.store.keys import valid_keys
 
-LOOK_S = 0.25  # time between checks of the logs without announcements
-HEARING_LOOK_S = 5.0  # time between checks with announcements
+LOOK_S = 0.25  # time between checks of the logs if there are no announcements
+HEARING_LOOK_S = 5.0  # time between checks if there are announcements
 LOOK_AGAIN_S = 1.0  # time until the next check after a failure
 PROBE_S = 5.0  # time between probes of announcements; each must arrive before the next
 TOKEN_BYTES = 8
@@ -29,22 +29,22 @@ LOGGER = logging.getLogger(__name__)
 
 
 class Announcements:
-    """Wakes everyone who is waiting for a pool's log to grow."""
+    """Wakes everyone who waits for a pool's log to grow."""
 
     def __init__(self, store: Store, threads: Threads, metrics: Metrics) -> None:
         self._store, self._threads, self._metrics = store, threads, metrics
         self._waiting: defaultdict[str, set[asyncio.Event]] = defaultdict(set)
-        self._newest: dict[str, int] = {}  # newest entry of each pool that somebody is waiting for
+        self._newest: dict[str, int] = {}  # newest entry of each pool for which somebody waits
         self._loop: asyncio.AbstractEventLoop | None = None
         self._subscription: Subscription | None = None
-        self._opening = threading.Lock()  # held while a session is opened or ended
-        self._probe = ""  # probe that was sent but has not been received
-        self._probe_at = self._look_at = 0.0  # times of the next probe and the next check
-        self.receives = False  # True if writes of other processes are announced to this one
+        self._opening = threading.Lock()  # held while opening or ending a session
+        self._probe = ""  # probe that was sent, but has not arrived yet
+        self._probe_at = self._look_at = 0.0  # times of the next probe and of the next check
+        self.receives = False  # True if this process receives announcements of other processes' writes
 
     @contextmanager
     def awaiting(self, pool: str) -> Iterator[asyncio.Event]:
-        """Yield an event that is set when a pool's log has grown, or may have grown.
+        """Yield an event that is set when a pool's log has grown or may have grown.
 
         The waiting task clears the event.
         """
@@ -60,13 +60,13 @@ class Announcements:
                 self._newest.pop(pool, None)
 
     def note_write(self, pool: str, waited_s: float, held_s: float) -> None:
-        """Record a write by this process, and wake everyone who is waiting for its pool.
+        """Record a write by this process, and wake everyone who waits for its pool.
 
-        This can be called from any thread.
+        Any thread can call this.
         """
         self._metrics.observe_write(pool, waited_s, held_s)
         if self._loop is not None:
-            with suppress(RuntimeError):  # the loop is closed, so nobody is waiting
+            with suppress(RuntimeError):  # the loop is closed, so nobody waits
                 self._loop.call_soon_threadsafe(self._wake, pool)
 
     @asynccontextmanager
@@ -110,7 +110,7 @@ class Announcements:
             return
         try:
             asyncio.get_running_loop().add_reader(self._subscription.descriptor, self._receive)
-        except NotImplementedError:  # for example on Windows, where the regular checks must suffice
+        except NotImplementedError:  # for example on Windows, where regular checks must suffice
             self._unsubscribe()
             self._probe_at = float("inf")
 
@@ -146,7 +146,7 @@ class Announcements:
             self._note(announcement)
 
     def _note(self, announcement: Announcement) -> None:
-        """Wake everyone waiting for the change that was announced."""
+        """Wake everyone who waits for the announced change."""
         if not announcement.seq:
             if announcement.pool == self._probe:
                 self._probe, self.receives = "", True
@@ -154,7 +154,7 @@ class Announcements:
         self._wake(announcement.pool, announcement.seq)
 
     def _wake(self, pool: str, seq: int | None = None) -> None:
-        """Wake everyone waiting on a pool, except those who have already seen this entry."""
+        """Wake everyone who waits for a pool, except those who have already seen this entry."""
         if pool not in self._waiting:
             return
         if seq is not None:
@@ -165,7 +165,7 @@ class Announcements:
             grown.set()
 
     async def _look(self) -> None:
-        """Check the logs of all pools, and wake everyone waiting for one that has grown or was deleted."""
+        """Check the logs of all pools, and wake everyone who waits for one that has grown or was deleted."""
         try:
             newest = await run_in(self._threads.watching, self._newest_entries)
         except Exception as error:  # noqa: BLE001  (the next check finds them)
@@ -184,7 +184,7 @@ class Announcements:
 RETRY_S = 0.5  # time to wait after a failed query of a pool's log
 KEY_CHECK_S = 1.0  # time between checks of the listeners' keys
 MAX_LISTENERS, MAX_KEYLESS_LISTENERS = 1_000, 700
-MAX_WAITING_ENTRIES = 10_000  # maximum number for a slow listener
+MAX_WAITING_ENTRIES = 10_000  # maximum number of entries that a slow listener may lag behind
 STOPS = "the service is stopping"
 
 Block = tuple[int, bytes]  # number of an entry, and the entry as a server-sent event
@@ -198,26 +198,26 @@ def event_block(entry: dict[str, Any]) -> Block:
 class Listener:
     def __init__(self, pool: str, key: int | None) -> None:
         self.pool, self.key = pool, key  # number of the key; None for listeners to a public pool
-        self.ended = ""  # reason, once the stream has ended
+        self.ended = ""  # the reason, if the stream has ended
         self._blocks: deque[Block] = deque()
         self._changed = asyncio.Event()
 
     def add(self, blocks: list[Block]) -> None:
-        """Add new entries. A listener that has fallen too far behind is ended, but can continue from its last ID."""
+        """Add new entries. A listener that is too far behind is ended, but can continue from its last ID."""
         self._blocks.extend(blocks)
         if len(self._blocks) > MAX_WAITING_ENTRIES:
             self.end(f"more than {MAX_WAITING_ENTRIES:,} entries are waiting to be read")
         self._changed.set()
 
     def end(self, why: str) -> None:
-        """End the stream for a reason, which is also logged because nobody may be reading the stream."""
+        """End the stream for a reason. It is also logged, because nobody may be reading the stream."""
         if not self.ended:
             LOGGER.info("a stream of pool %s ends: %s", self.pool, why)
         self.ended = self.ended or why
         self._changed.set()
 
     async def wait(self, seconds: float) -> list[Block]:
-        """Return new entries as soon as there are any, or an empty list if there are none after this time."""
+        """Return new entries as soon as there are some, or an empty list after this time."""
         if not self._blocks and not self.ended:
             self._changed.clear()
             try:
@@ -250,7 +250,7 @@ class Watchers:
         return [listener for watcher in self._watchers.values() for listener in watcher.listeners]
 
     def refuse_too_many(self, key: int | None) -> None:
-        """Reject a listener if there are too many. Listeners without a key must leave room for those with a key."""
+        """Reject a listener if there are too many. Some places are reserved for listeners with a key."""
         if len(self.listeners()) >= (MAX_KEYLESS_LISTENERS if key is None else MAX_LISTENERS):
             raise BusyError("too many streams are open. Connect again later.")
 
@@ -279,7 +279,7 @@ class Watchers:
                 self._key_check = None
 
     async def wait_until_ready(self, pool: str, seconds: float) -> bool:
-        """Wait until the log of a pool is being watched. Return False if that does not happen within this time."""
+        """Wait until a pool's log is watched. Return False if this takes longer than this time."""
         try:
             async with asyncio.timeout(seconds):
                 return await self._watchers[pool].is_ready.wait()
@@ -287,7 +287,7 @@ class Watchers:
             return False
 
     def open(self) -> None:
-        """Allow streams, even if earlier ones were ended."""
+        """Allow streams again, even if earlier streams were ended."""
         self.is_closed = False
 
     def close(self) -> None:
@@ -299,7 +299,7 @@ class Watchers:
             listener.end(STOPS)
 
     async def _watch(self, pool: str, watcher: Watcher) -> None:
-        """Query a pool's log whenever it has grown, for as long as anyone is listening."""
+        """Query a pool's log whenever it has grown, while anyone listens."""
         after: int | None = None
         with self._announcements.awaiting(pool) as grown:
             while watcher.listeners:
@@ -330,7 +330,7 @@ class Watchers:
                     listener.add(blocks)
 
     async def _check_keys(self) -> None:
-        """End the streams of keys that have become invalid, and those without a key for pools that are not public."""
+        """End the streams of invalid keys, and the streams without a key for pools that are not public."""
         while True:
             await asyncio.sleep(KEY_CHECK_S)
             listeners = self.listeners()

@@ -1,4 +1,4 @@
-"""Webhooks. The entries of a pool's log are sent in order, each at least once, until the receiver accepts it."""
+"""Webhooks. The entries of a pool's log are sent in order, each at least once, until the receiver accepts them."""
 
 import asyncio
 import json
@@ -33,9 +33,9 @@ from podium.store.following import PoolReader
 from podium.store.keys import JSON, Webhook, list_webhooks, sign, store_progress, store_under_way
 from podium.support.addresses import is_public
 
-EXCHANGE_S = 10.0  # for a whole delivery: looking up the host name, connecting, and waiting for the answer
-CHUNK = 65_536  # number of bytes read at a time
-LOOK_UPS = CapacityLimiter(16)  # looking up a host name cannot be interrupted
+EXCHANGE_S = 10.0  # time for a whole delivery: looking up the host name, connecting, and waiting for the answer
+CHUNK = 65_536  # number of bytes to read at a time
+LOOK_UPS = CapacityLimiter(16)  # a lookup of a host name cannot be interrupted
 
 
 class DeliveryError(PodiumError):
@@ -43,7 +43,7 @@ class DeliveryError(PodiumError):
 
     def __init__(self, message: str, wait_s: float | None = None) -> None:
         super().__init__(message)
-        self.wait_s = wait_s  # number of seconds that the receiver asks to wait
+        self.wait_s = wait_s  # number of seconds to wait, as requested by the receiver
 
 
 class Answer(NamedTuple):
@@ -71,9 +71,9 @@ async def post(url: str, body: bytes, headers: dict[str, str], *, allow_private:
 
 
 async def exchange(parts: SplitResult, address: str, body: bytes, headers: dict[str, str]) -> Answer:
-    """Send a body to an address, even if the host name has a different address by now.
+    """Send a body to an address, even if the host name now has a different address.
 
-    The certificate must be for the host name.
+    The certificate must be valid for the host name.
     """
     tls, name = (tls_context(), parts.hostname) if parts.scheme == "https" else (None, None)
     reader, writer = await asyncio.open_connection(address, port_of(parts), ssl=tls, server_hostname=name)
@@ -112,7 +112,7 @@ def look_up(parts: SplitResult) -> list[str]:
 
 
 def permitted(addresses: list[str], *, allow_private: bool) -> str:
-    """Return the first permitted address that a host name resolves to."""
+    """Return the first permitted address of a host name."""
     for address in addresses:
         if allow_private or is_public(ip_address(address)):
             return address
@@ -132,20 +132,20 @@ def is_found(url: str, *, allow_private: bool) -> bool:
 
 LOGGER = logging.getLogger(__name__)
 CHECK_INTERVAL_S = 1.0
-ENTRIES = 50  # number of log entries read at a time
-TURN_S = 5.0  # time after which a turn ends, and its progress is stored
+ENTRIES = 50  # number of log entries to read at a time
+TURN_S = 5.0  # time after which a turn ends and its progress is stored
 LONG_S = 2.0  # time after which deliveries are shown as under way
-# after the first failure, the second, and so on; after that, always the last
+# pauses after the first failure, the second, and so on; the last pause repeats
 RETRY_S = (5.0, 30.0, 120.0, 600.0, 3600.0)
 GIVE_UP_AFTER = timedelta(days=5)
-AHEAD = timedelta(days=1)  # how long before its start a race is announced
+AHEAD = timedelta(days=1)  # time before its start at which a race is announced
 QUIET_US = 3_600_000_000  # time between checks for races to announce
 WITH_FILES = ("discord",)  # chat services that accept a picture with the message
 DATABASE_THREADS = 4
 
 
 class Failures(NamedTuple):
-    """The number of failures of a webhook, and the time of the next attempt on the monotonic clock."""
+    """The number of a webhook's failures, and the time of the next attempt on the monotonic clock."""
 
     in_a_row: int
     retry_at: float
@@ -167,8 +167,8 @@ class Delivery(NamedTuple):
 class Webhooks:
     """Sends the changes of all pools to webhooks. After a restart, each webhook continues where it stopped.
 
-    Each webhook has its own task, so that a slow receiver does not delay others. If several processes serve a database,
-    only the process whose turn it is sends to webhooks.
+    Each webhook has its own task, so a slow receiver does not delay others. If several processes serve a database, only
+    one process at a time sends to webhooks.
     """
 
     def __init__(
@@ -198,14 +198,14 @@ class Webhooks:
             await asyncio.sleep(CHECK_INTERVAL_S)
 
     async def _look(self) -> None:
-        """Start all deliveries that are due, and note the ones that take a long time."""
+        """Start all due deliveries, and record which ones take a long time."""
         if not await run_in(self._threads, self._turn.acquire):
             return
         under_way = {**self._under_way}  # copied first, because the query may miss later progress
         now, marks = datetime.now(UTC), dict[int, str | None]()
         for webhook in await run_in(self._threads, list_webhooks, self._store.engine):
             if webhook.id not in under_way:
-                # the mark was stored after the delivery ended, or its process was killed
+                # the mark was stored after the end of the delivery, or its process was killed
                 if webhook.under_way_since is not None:
                     marks[webhook.id] = None
                 if self.is_due(webhook):
@@ -254,7 +254,7 @@ class Webhooks:
             yield Progress(entry["seq"])
 
     async def _send_messages(self, webhook: Webhook, progress: Progress) -> AsyncIterator[Progress]:
-        """Send messages to a chat: first the news and then, once an hour, the races of the next day."""
+        """Send messages to a chat: first the news and then, once an hour, the next day's races."""
         now = datetime.now(UTC)
         until = now + AHEAD
         is_first = progress.announced_until is None
@@ -307,7 +307,7 @@ class Webhooks:
                     return
 
     def _note_failure(self, webhook: Webhook, progress: Progress, error: DeliveryError) -> None:
-        """Record that a webhook failed, and wait before the next attempt. After several days, give up."""
+        """Record a webhook's failure, and wait before the next attempt. After several days, give up."""
         self._metrics.deliveries.labels(webhook.pool, "failed").inc()
         now = datetime.now(UTC)
         is_first = webhook.failing_since is None or progress.delivered_seq > webhook.delivered_seq
@@ -341,9 +341,9 @@ async def send_test(webhook: Webhook, pool_title: str, *, allow_private: bool) -
 
 
 async def send_signed(webhook: Webhook, name: str, entry: dict[str, Any], *, allow_private: bool) -> None:
-    """Send a signed log entry, in the same form as in streams, together with its pool.
+    """Send a signed log entry with its pool, in the same form as in streams.
 
-    Receivers should ignore repeated message names.
+    Receivers should ignore repeated message IDs.
     """
     body = json.dumps({"pool": webhook.pool} | entry, ensure_ascii=False).encode()
     message_id, timestamp_s = f"podium-{webhook.id}-{name}", int(time.time())

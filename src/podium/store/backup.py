@@ -46,7 +46,7 @@ def back_up(url: str, target: Path) -> None:
 
 
 def heads_of(path: Path) -> list[str]:
-    """Return one sentence per pool about the head of its log in a copy. Copies from earlier versions have no heads."""
+    """Return a sentence about the head of each pool's log in a copy. Copies from earlier versions have no heads."""
     engine = plain_engine(f"sqlite:///{path}")  # Podium's own engine would leave files next to the copy
     try:
         if not is_current(engine):
@@ -60,7 +60,7 @@ def heads_of(path: Path) -> list[str]:
 def restore(source: Path, url: str, *, unverified: bool = False) -> Verification:
     """Restore a backup as a database, after checking that it is complete and agrees with its log.
 
-    The backup does not change, except that SQLite merges into it the files next to it.
+    The backup does not change, except that SQLite merges the files next to it into it.
     """
     target = sqlite_file(url)
     refuse_existing(target)
@@ -88,7 +88,7 @@ def restore(source: Path, url: str, *, unverified: bool = False) -> Verification
 
 
 def sqlite_file(url: str) -> Path:
-    """Return the file of an SQLite database, even if it does not exist."""
+    """Return the path of an SQLite database's file, which need not exist."""
     path = database_file(url)
     if path is None:
         raise StoreError("Podium restores only SQLite files. Use pg_dump and pg_restore for PostgreSQL.")
@@ -96,7 +96,7 @@ def sqlite_file(url: str) -> Path:
 
 
 def refuse_existing(target: Path) -> None:
-    """Raise an error if any file of a database already exists, because SQLite would use it for the new database."""
+    """Raise an error if any of a database's files already exists, because SQLite would use it for the new database."""
     files = files_of(target)
     if target in files:
         names = " ".join(str(file) for file in files)
@@ -112,19 +112,19 @@ def refuse_existing(target: Path) -> None:
 def database_part(target: Path) -> AbstractContextManager[Path]:
     """Yield the path at which a new database is prepared.
 
-    The database is then moved to its target, unless that name has been taken in the meantime.
+    Afterwards, the database is moved to its target, unless another file now has that name.
     """
     return part_file(target, StoreError, accept=make_way, side_files=SIDE_FILES, private=True)
 
 
 def make_way(target: Path) -> None:
-    """Raise an error if there is a database to replace. Remove heads that were saved for a deleted database."""
+    """Raise an error if there already is a database. Remove saved heads of a deleted database."""
     refuse_existing(target)
     heads_beside(target).unlink(missing_ok=True)
 
 
 def copy(source: Path, part: Path) -> None:
-    """Copy an SQLite database, including its `-wal` file, at one point in time."""
+    """Copy an SQLite database at one point in time, including its `-wal` file."""
     try:
         with (
             closing(connect_sealed(source) if is_sealed(source) else sqlite3.connect(source)) as database,

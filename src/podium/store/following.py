@@ -1,4 +1,4 @@
-"""Snapshots of pools, shared by all readers of a store. Each snapshot catches up with the log when it is read."""
+"""Snapshots of pools, which all readers of a store share. A snapshot catches up with the log when it is read."""
 
 import hashlib
 import logging
@@ -28,7 +28,7 @@ from podium.views.reader import Answers, PoolAt
 
 LOGGER = logging.getLogger(__name__)
 UNREADABLE = ValueError, LookupError, TypeError, pl.exceptions.PolarsError  # errors that an altered entry can raise
-SHORT_EVENTS = 5_000  # maximum number of events to rate, and of entries to read, while a request waits
+SHORT_EVENTS = 5_000  # maximum number of events to rate, and of log entries to read, while a request waits
 MAX_EARLIER = 4  # maximum number of snapshots per pool for transactions that began before its newest entry
 FETCHED_ENTRIES = 500
 NEWEST = math.inf  # version for readers who need every entry of the log
@@ -37,9 +37,9 @@ SELECT_ENTRIES = sa.select(*(log.c[name] for name in Entry._fields)).where(*kept
 
 
 class BehindError(Exception):
-    """A transaction sees log entries that no snapshot of the pool contains yet.
+    """A transaction sees log entries that no snapshot of the pool includes yet.
 
-    Callers of the store never see this error.
+    This error never leaves the store.
     """
 
     def __init__(self, pool_name: str) -> None:
@@ -51,7 +51,7 @@ class LogPlace(NamedTuple):
     """One entry of a log."""
 
     seq: int
-    hash: bytes | None  # hash in the chain
+    hash: bytes | None  # the entry's hash in the chain
 
 
 START_OF_LOG = LogPlace(0, None)
@@ -66,7 +66,7 @@ class Held(NamedTuple):
 
 
 class Fold(NamedTuple):
-    """The work of one thread that re-rates much of a pool, and the snapshot that is read in the meantime."""
+    """The work of one thread that rates much of a pool again, and the snapshot to read in the meantime."""
 
     older: Held | None
     result: "Future[Held]"
@@ -77,7 +77,7 @@ class Followed:
 
     def __init__(self, name: str) -> None:
         self.name = name  # name of the pool
-        self.lock = Lock()  # held by the thread that checks the log; a thread that has a connection never takes it
+        self.lock = Lock()  # held by the thread that checks the log; never taken by a thread with a connection
         self.fold: Fold | None = None  # the fold in progress, if any
         self.has_failed = False  # True if the latest fold failed
         self.snapshots: dict[Key, Snapshot] = {}  # by pool number and newest entry; replaced, never modified
@@ -90,7 +90,7 @@ class Snapshots:
     def __init__(self, engine: sa.Engine) -> None:
         self._engine = engine
         self.answers = Answers(0)  # cached responses of all pools
-        self.most_bytes = 0  # maximum size of all snapshots; the pool that was stored last may exceed it
+        self.most_bytes = 0  # maximum size of all snapshots; the most recently stored pool may exceed it
         self._pools: OrderedDict[str, Followed] = OrderedDict()  # by the pool's name, least recently read first
         self._lock = RLock()
 
@@ -99,12 +99,12 @@ class Snapshots:
         return self._followed(pool.name).snapshots.get((pool.id, place))
 
     def holds(self, name: str) -> bool:
-        """Return True if memory contains a snapshot of a pool, even an older one."""
+        """Return True if a snapshot of a pool is in memory, even an older one."""
         with self._lock:
             return name in self._pools and bool(self._pools[name].snapshots)
 
     def large(self, contents: int) -> list[str]:
-        """Return the names of pools with a snapshot in memory that has more than this many contents of events."""
+        """Return the names of pools whose snapshot in memory has more than this many contents of events."""
         with self._lock:
             held = {name: [*pool.snapshots.values()] for name, pool in self._pools.items()}
         return [name for name, some in held.items() if any(snapshot.contents.size > contents for snapshot in some)]
@@ -119,8 +119,8 @@ class Snapshots:
     def at(self, pool: PoolView, *, refuse_long: bool = False) -> Snapshot:
         """Return a pool as its transaction sees it, folding any missing entries in this thread.
 
-        A snapshot is trusted only if the log still contains its entry with the same hash. Otherwise, for example after
-        an earlier copy of the database was restored, the whole log is folded again.
+        A snapshot is trusted only if the log still contains its entry with the same hash. Otherwise, for example if an
+        earlier copy of the database was restored, the whole log is folded again.
 
         Raises:
             BehindError: `refuse_long` is set, and more than `SHORT_EVENTS` events would have to be rated.
@@ -136,7 +136,7 @@ class Snapshots:
         return found
 
     def follow(self, name: str, since: float = 0) -> Held:
-        """Return a pool with everything that was committed before this call. The caller must not hold a connection.
+        """Return a pool with everything that was committed before this call. The thread must not hold a connection.
 
         One thread folds the log, and the others wait for it. During a long fold, they get the older snapshot instead of
         waiting.
@@ -157,7 +157,7 @@ class Snapshots:
             raise
 
     def _follow(self, followed: Followed, since: float) -> Held:
-        before = followed.fold  # it may have started before the newest entry was committed
+        before = followed.fold  # the fold may have started before the newest entry was committed
         while True:
             found, begins = self._look(followed)
             if isinstance(found, Held):
@@ -175,7 +175,7 @@ class Snapshots:
                 return newest
 
     def _look(self, followed: Followed) -> tuple[Held | Fold, bool]:
-        """Return the current pool, or the fold that leads to it.
+        """Return the current pool, or else the fold that produces it.
 
         Also return True if that fold has not been started yet.
         """
@@ -200,7 +200,7 @@ class Snapshots:
             return followed.fold, True
 
     def _fold(self, followed: Followed, fold: Fold) -> None:
-        """Bring a pool up to date, however long that takes."""
+        """Bring a pool up to date, even if it takes a long time."""
         try:
             with read_transaction(self._engine) as connection:
                 pool = get_pool(connection, followed.name)
@@ -218,7 +218,7 @@ class Snapshots:
     def keep(self, pool: Pool, place: LogPlace, snapshot: Snapshot) -> Held:
         """Keep a snapshot in memory.
 
-        Readers find it once its entry is in the log, so a writer calls this before COMMIT.
+        Readers use it only when its entry is in the log, so writers call this before COMMIT.
         """
         with self._lock:
             followed, key = self._followed(pool.name), (pool.id, place)
@@ -255,7 +255,7 @@ class Snapshots:
             self._pools.pop(name, None)
 
     def newest(self, pool: PoolView, place: LogPlace) -> Held | None:
-        """Return the newest snapshot before an entry, among those whose own entry is still in the log, or None."""
+        """Return the newest snapshot before an entry whose own entry is still in the log, or None."""
         held = self._followed(pool.name).snapshots
         for (number, known), snapshot in sorted(held.items(), key=lambda entry: -entry[0][1].seq):
             if number == pool.id and known.seq < place.seq and has_entry(pool, known):
@@ -304,13 +304,13 @@ def is_short(draft: Draft) -> bool:
 
 
 def replay(pool: PoolView) -> Snapshot:
-    """Return a pool folded from its whole log, as its transaction sees it."""
+    """Fold a pool from its whole log, as its transaction sees it."""
     after, _ = rate(drafted(pool, None))
     return after
 
 
 def unfolded(pool: PoolView) -> Snapshot:
-    """Return a pool in its state before the first entry of its log."""
+    """Return a pool before the first entry of its log."""
     return empty(replace(Pool(*pool.cells()), closed=False, description=NO_DESCRIPTION, order=None))
 
 
@@ -327,13 +327,13 @@ class PoolReader(PoolAt):
 
     snapshots: Snapshots = field(kw_only=True, repr=False, compare=False)
     older: Held | None = field(default=None, kw_only=True, repr=False, compare=False)  # snapshot to read instead
-    # True if callers catch a `BehindError` and start over
+    # True to raise a `BehindError` instead of folding a long log
     begins_again: bool = field(default=False, kw_only=True, compare=False)
     written: list[LogPlace] = field(default_factory=list, kw_only=True, repr=False, compare=False)
 
     @classmethod
     def of(cls, pool: PoolView, snapshots: Snapshots, **more: Any) -> "PoolReader":
-        """Return the same pool, with its snapshot taken from these snapshots."""
+        """Return the same pool, but with its snapshot from these snapshots."""
         return cls(*pool.cells(), connection=pool.connection, snapshots=snapshots, **more)
 
     @cached_property
@@ -388,6 +388,6 @@ class PoolReader(PoolAt):
         return f"{self.place.seq} {digest.hexdigest()}"
 
     def publish(self, place: LogPlace, snapshot: Snapshot) -> None:
-        """Make the snapshot that results from this transaction available to readers, once it is committed."""
+        """Let readers use the snapshot that results from this transaction, once it is committed."""
         self.snapshots.keep(self, place, snapshot)
         self.written.append(place)

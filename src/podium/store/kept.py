@@ -1,7 +1,7 @@
 """Caches that can be deleted at any time: a pool's snapshot, its headline, and the results of nightly calculations.
 
 A cache belongs to one entry of the log. Its stamp names that entry, the revisions that made the cache, and a digest of
-the cache. A cache is ignored if its stamp differs from the one that this pool and this version would give it.
+the cache. A cache is ignored if its stamp is not the one that belongs to the pool's log and this version.
 """
 
 import hashlib
@@ -28,15 +28,15 @@ from podium.systems import package_version
 from podium.version import ARITHMETIC
 
 LOGGER = logging.getLogger(__name__)
-LAYOUT = 3  # raised whenever the same bytes get another meaning
-HEAD = 0  # the part of a cache that has its stamp; parts of a snapshot have only digests
+LAYOUT = 3  # increased whenever the same bytes get a different meaning
+HEAD = 0  # the part of a cache that contains its stamp; other parts of a snapshot have only digests
 SNAPSHOT, HEADLINE, FACTS, HINDSIGHT = "snapshot", "headline", "facts", "hindsight"
 WITH_TEXTS = SNAPSHOT, HEADLINE  # caches that may mention names
-ENTRIES = 20_000  # maximum number of log entries, or corrected events, that a start reads without a cache
+ENTRIES = 20_000  # maximum number of log entries, or of corrected events, to read at a start without a cache
 NIGHTLY_ENTRIES = 1_000
 DIGEST_BYTES = 16
 ZSTD_LEVEL = 1
-HEAD_SIZE = 4  # number of bytes before packed arrays that hold the size of their head
+HEAD_SIZE = 4  # number of bytes for the size of the head, at the start of packed arrays
 OF_CACHE = of_pool(kept), kept.c.name == sa.bindparam("cache")
 SELECT_PART = sa.select(kept.c.stamp, kept.c.body).where(*OF_CACHE, kept.c.part == sa.bindparam("part"))
 SELECT_STAMPS = sa.select(kept.c.part, kept.c.stamp).where(*OF_CACHE)
@@ -61,12 +61,12 @@ class OvertakenError(Exception):
 class Cache(NamedTuple):
     """A cache of a pool that agrees with the pool's log."""
 
-    seq: int  # number of the log entry that it follows from
+    seq: int  # number of the log entry to which it belongs
     body: bytes
 
 
 def digest_of(pool: Pool, body: bytes) -> str:
-    """Return the digest of stored bytes, which is different for each pool."""
+    """Return the digest of stored bytes, which differs between pools."""
     return hashlib.blake2b(body, digest_size=DIGEST_BYTES, key=pool.secret or b"").hexdigest()
 
 
@@ -113,14 +113,14 @@ def clear(pool: PoolView, name: str) -> None:
 
 
 def forget_texts(pool: PoolView) -> None:
-    """Delete caches that may contain a text that the same transaction removes."""
+    """Delete the caches that may contain a text that this transaction removes."""
     pool.execute(DELETE_WITH_TEXTS)
 
 
 def is_due(pool: PoolView, most: int) -> bool:
-    """Return True if loading would read more than `most` log entries, or re-rate as many corrected events.
+    """Return True if loading would read more than `most` log entries, or rate more than `most` corrected events again.
 
-    A pool that was rated by another revision of the arithmetic is never due, because nobody can read it.
+    A pool that another revision of the arithmetic rated is never due, because it cannot be read.
     """
     if pool.arithmetic != ARITHMETIC:
         return False
@@ -163,12 +163,12 @@ def write_snapshot(engine: sa.Engine, pool: PoolView, entry_hash: bytes, snapsho
 
     Args:
         engine: the engine of the database.
-        pool: the pool as it was seen by a transaction that had the snapshot.
+        pool: the pool, from the transaction that read the snapshot.
         entry_hash: the hash of the snapshot's log entry.
         snapshot: the snapshot to store.
 
     Returns:
-        False if the pool has changed in the meantime, so that the snapshot must not be stored.
+        False if the snapshot was not stored because the pool has changed in the meantime.
     """
     place = snapshot.seq, entry_hash
     try:
@@ -197,7 +197,7 @@ def write_snapshot(engine: sa.Engine, pool: PoolView, entry_hash: bytes, snapsho
 
 @contextmanager
 def locked(engine: sa.Engine, pool: Pool, seq: int, entry_hash: bytes) -> Iterator[PoolView]:
-    """Open a transaction in which a cache that belongs to a log entry may be written.
+    """Open a transaction for writing a cache that belongs to a log entry.
 
     Raises:
         OvertakenError: the log no longer contains the entry, or a name has been removed since then.
@@ -211,7 +211,7 @@ def locked(engine: sa.Engine, pool: Pool, seq: int, entry_hash: bytes) -> Iterat
 
 
 def publish(engine: sa.Engine, pool: Pool, place: tuple[int, bytes], body: bytes, parts: Mapping[int, str]) -> str:
-    """Store the head of a snapshot after all of its parts have been stored, and return its stamp."""
+    """Store the head of a snapshot, after all of its parts, and return its stamp."""
     with locked(engine, pool, *place) as now:
         stored = dict(now.run(SELECT_STAMPS, cache=SNAPSHOT))
         if any(stored.get(number) != digest for number, digest in parts.items()):
@@ -222,7 +222,7 @@ def publish(engine: sa.Engine, pool: Pool, place: tuple[int, bytes], body: bytes
 
 
 def delete_others(engine: sa.Engine, pool: Pool, place: tuple[int, bytes], used: Mapping[int, str]) -> None:
-    """Delete the parts of earlier snapshots, one per transaction, as long as this head is still the newest."""
+    """Delete the parts of earlier snapshots, one per transaction, while this head is still the newest."""
     numbers = {HEAD}
     while numbers:
         with locked(engine, pool, *place) as now:
@@ -235,7 +235,7 @@ def delete_others(engine: sa.Engine, pool: Pool, place: tuple[int, bytes], used:
 def packed(part: Part) -> bytes:
     """Return arrays as their names, types and shapes, followed by compressed bytes.
 
-    The first bytes of all numbers are stored together, then the second bytes, and so on. This takes a third of the
+    The first bytes of all numbers are stored together, then the second bytes, and so on. This needs a third of the
     space.
     """
     import zstandard  # noqa: PLC0415  (only where a snapshot is kept)
@@ -249,7 +249,7 @@ def packed(part: Part) -> bytes:
 
 
 def unpacked(body: bytes) -> Part:
-    """Return the read-only arrays that `packed` has compressed."""
+    """Restore the arrays that `packed` compressed. They are read-only."""
     import zstandard  # noqa: PLC0415  (only where a snapshot is kept)
 
     content = zstandard.ZstdDecompressor().decompress(body)

@@ -1,4 +1,4 @@
-"""API keys (for one pool or for all pools, stored only as digests), sessions, request budgets and webhooks."""
+"""API keys (for one pool or all pools, stored only as digests), sessions, request budgets and webhooks."""
 
 import base64
 import hashlib
@@ -21,10 +21,10 @@ from podium.log.pools import get_pool
 from podium.log.schema import api_key, pools, signing_secret, webhook
 from podium.log.statements import among, values
 
-ROLES = ("read", "write", "admin")  # each role includes the ones before it
+ROLES = ("read", "write", "admin")  # each role includes the previous ones
 PREFIX = "podium_"
 SECRET_PREFIX = "whsec_"  # noqa: S105  (of secrets of webhooks, as Standard Webhooks writes them)
-NO_POOL = 0  # the lock for this number keeps two processes from both creating the first admin's key
+NO_POOL = 0  # with a lock for this number, only one process creates the first admin's key
 FINGERPRINT_CHARACTERS = 24
 BACKDATING_LIMIT = "reach_s"  # name of the column
 SPAN = re.compile(r"([0-9]{1,6})([dhm])")
@@ -71,13 +71,13 @@ class ApiKey:
 
     @property
     def is_limited(self) -> bool:
-        """True if the key has a limit that keys created with it would not inherit."""
+        """True if the key has a limit that does not apply to keys created with it."""
         return self.backdating_limit_s is not None or self.per_second is not None or self.expires_at is not None
 
     def may(self, role: str, pool: str | None) -> bool:
         """Return True if the key has a role in a pool.
 
-        If the pool is None, check the role for everything outside pools.
+        If the pool is None, check the role for actions outside pools.
         """
         return ROLES.index(self.role) >= ROLES.index(role) and (self.pool is None or self.pool == pool)
 
@@ -86,7 +86,7 @@ class SessionKey(NamedTuple):
     """The details of a key, as stored in a browser session."""
 
     number: int
-    fingerprint: str  # needed because a key's number may be reused after a pool and the keys for it are deleted
+    fingerprint: str  # needed because a key's number may be reused after a pool and its keys are deleted
 
 
 def create_key(
@@ -153,7 +153,7 @@ def create_first_admin(engine: sa.Engine, since: datetime) -> str | None:
 
 
 def parse_backdating_limit(text: str) -> float:
-    """Return a duration such as 30d, 12h or 90m in seconds."""
+    """Convert a duration such as 30d, 12h or 90m to seconds."""
     written = SPAN.fullmatch(text)
     if written is None:
         raise ParameterError(f"{text!r} is not a time span. Write it like 30d, 12h or 90m.")
@@ -167,7 +167,7 @@ def insert_key(connection: sa.Connection, row: dict[str, Any]) -> str:
 
 
 def timestamp(after: timedelta = timedelta()) -> str:
-    """Return the current time, or the time after a delay, in the ISO 8601 form that the table stores."""
+    """Return the current time, or the time after a delay, in the table's ISO 8601 form."""
     return (datetime.now(UTC) + after).isoformat(timespec="seconds")
 
 
@@ -177,7 +177,7 @@ def list_keys(engine: sa.Engine) -> list[ApiKey]:
 
 
 def key_faults(engine: sa.Engine) -> list[str]:
-    """Return a sentence about each key in the database that Podium cannot have written."""
+    """Return a sentence about each key in the database that Podium did not write."""
     with read_transaction(engine) as connection:
         known = {None, *connection.execute(sa.select(pools.c.name)).scalars()}
         rows = connection.execute(sa.select(api_key).order_by(api_key.c.id)).all()
@@ -195,7 +195,7 @@ def revoke_key(engine: sa.Engine, number: int) -> None:
 
 
 def rotate_key(engine: sa.Engine, number: int, grace: timedelta = timedelta()) -> str:
-    """Replace a key, and return the new key, which has the same name, role, pool, rate limit and expiry."""
+    """Replace a key. Return the new key, which has the same name, role, pool, rate limit and expiry."""
     with write_transaction(engine) as connection:
         row = get_valid_key(connection, number)
         if grace > timedelta():
@@ -242,7 +242,7 @@ def valid_keys(engine: sa.Engine, numbers: Collection[int]) -> set[int]:
 
 
 def find_key(connection: sa.Connection, secret: str) -> ApiKey | None:
-    """Find a valid key by its digest, so that the time taken does not reveal how much of a secret is correct."""
+    """Find a valid key by its digest, so that the response time does not reveal how much of a secret is correct."""
     row = connection.execute(SELECT_KEY, {"digest": digest(secret), "now": timestamp()}).first()
     return None if row is None else ApiKey.from_row(row)
 
@@ -257,7 +257,10 @@ def find_session_key(connection: sa.Connection, session_key: SessionKey) -> ApiK
 
 
 def fingerprint(key_digest: bytes) -> str:
-    """Return a string that distinguishes a key from others with its number, without revealing the key or its digest."""
+    """Return a string that distinguishes a key from others with its number.
+
+    It reveals neither the key nor its digest.
+    """
     return hashlib.sha256(key_digest).hexdigest()[:FINGERPRINT_CHARACTERS]
 
 
@@ -297,7 +300,7 @@ def forget_budgets(engine: sa.Engine) -> None:
 
 
 SECRET_BYTES = 32
-ROW = 1  # the only one
+ROW = 1  # the only row
 SELECT_SECRET = sa.select(signing_secret.c.secret).where(signing_secret.c.id == ROW)
 INSERT_SECRET = sa.text(
     "INSERT INTO signing_secret (id, secret, created_at) VALUES (:id, :secret, :created_at) ON CONFLICT (id) DO NOTHING"
@@ -316,7 +319,7 @@ def session_secret(engine: sa.Engine) -> bytes:
 
 
 def rotate_session_secret(engine: sa.Engine) -> None:
-    """Replace the secret for sessions, which ends every session."""
+    """Replace the secret for sessions. This ends every session."""
     with write_transaction(engine) as connection:
         connection.execute(sa.delete(signing_secret))
         connection.execute(INSERT_SECRET, new_row())
@@ -342,19 +345,19 @@ class Webhook:
     delivered_seq: int  # number of the newest log entry that the receiver has accepted
     failing_since: str | None  # ISO 8601: the first failure since the last success
     last_error: str
-    stopped: bool  # True if deliveries have failed for too long, or if the receiver has refused more
+    stopped: bool  # True if deliveries have failed for too long, or if the receiver does not want any more
     private: bool  # True if its URL may point to a private address
     created_at: str  # ISO 8601
     under_way_since: str | None  # ISO 8601; set while a delivery is taking long
     format: str  # `JSON`, or one of `CHATS`
-    leader: int | None  # number of the player who led when the newest message to a chat was sent
+    leader: int | None  # number of the leader when the newest message to a chat was sent
     announced_until: int | None  # races that start before it were announced; microseconds since 1970
 
     @property
     def shown_url(self) -> str:
         """Return the URL.
 
-        For a chat, return only its host and last four characters, because anybody who knows the URL can post there.
+        For a chat, return only its host and last four characters, because anyone who knows the URL can post there.
         """
         return self.url if self.format == JSON else f"{urlsplit(self.url).hostname}/…{self.url[-4:]}"
 
@@ -398,11 +401,11 @@ def create_webhook(engine: sa.Engine, pool_name: str, url: str, *, form: str = "
 
 
 def refuse_url(url: str) -> None:
-    """Raise a ParameterError if a URL is not HTTP, or contains a password, which every list of webhooks would show."""
+    """Raise a ParameterError if a URL is not HTTP, or if it contains a password. Every list of webhooks shows URLs."""
     try:
         parts = urlsplit(url)
         is_fit = parts.scheme in ("http", "https") and bool((parts.hostname or "").encode("idna")) and parts.port != 0
-    except ValueError:  # so is what no look-up of a name can encode
+    except ValueError:  # also invalid: a host name that cannot be encoded for a lookup
         is_fit = False
     if not is_fit or not url.isascii() or not url.isprintable() or " " in url:
         raise ParameterError(f"{url!r} is not an HTTP URL. Write it like https://example.org/podium")
@@ -444,12 +447,12 @@ def store_progress(
     engine: sa.Engine, receiver: Webhook, delivered_seq: int, *, error: str = "", failing_since: str | None = None,
     stopped: bool = False, leader: int | None = None, announced_until: int | None = None,
 ) -> None:  # fmt: skip
-    """Store the progress of deliveries to a receiver, and their latest error.
+    """Store the progress of deliveries to a receiver, and the latest error.
 
     If the webhook has been deleted, do nothing.
 
     Args:
-        leader: the number of the player who was leading when the latest message to a chat was sent.
+        leader: the number of the leader when the latest message to a chat was sent.
         announced_until: time in microseconds since 1970. Races that start before it have been announced in the chat.
     """
     state = {"delivered_seq": delivered_seq, "last_error": error, "failing_since": failing_since, "stopped": stopped}

@@ -1,4 +1,4 @@
-"""The store, as its users see it. Every change to a pool is made completely or not at all."""
+"""The store. Every change to a pool is made completely or not at all."""
 
 import logging
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -57,9 +57,9 @@ class Options(TypedDict, total=False):
 class Store(Reader):
     """Pools of results with their ratings, in a database.
 
-    Each method is applied completely or not at all. Writers to a pool take turns. All methods with a pool's name raise
+    Each change is made completely or not at all. Writers to a pool take turns. Methods that take a pool's name raise
     `UnknownError` if it does not exist. With `dry_run`, a correction stores nothing and does not wait. It returns
-    totals and the largest effects. `effects_after` lists the next ones.
+    totals and the largest effects. Pass `next` from the previous page as `effects_after` to get more effects.
     """
 
     def run(
@@ -128,7 +128,7 @@ class Store(Reader):
             rows: results, as for `podium.rate`. The first event of a pool decides whether all events have `started_at`.
             match_ids: for each event that is the result of a registered match, the ID of that match.
             received: time of receipt in microseconds since 1970, for dated events without `started_at`.
-            reason: a note, stored in the log, about values that were filled in, such as dates.
+            reason: a note for the log about values that were filled in, such as dates.
             sheet: the sheet that contains the events.
             order: the order of a pool without events, if the rows have neither `started_at` nor `sequence`.
             options: `actor`, `dry_run` and `effects_after`, as for `run`.
@@ -160,7 +160,7 @@ class Store(Reader):
         """Update a pool from a sheet that was submitted before, as if the sheet had always had its present content.
 
         New events are added, changed events are amended and missing events are voided, all in one transaction.
-        Corrections made in the pool itself are kept, unless the sheet is to `overrule` them.
+        Corrections made in the pool itself are kept, unless `overrule` is set.
 
         Returns:
             The numbers of unchanged, new, changed, removed and kept events.
@@ -174,11 +174,11 @@ class Store(Reader):
     ) -> list[list[Receipt] | Exception]:
         """Store results from several senders, in one transaction if all are valid.
 
-        An error in one submission does not affect the others. No event may be in two of them. With `leave_long`,
-        submissions that are too large for a short transaction are left for `submit`.
+        An error in one submission does not affect the others. No event may be in two submissions. With `leave_long`,
+        submissions that are too large for a short transaction are left to `submit`.
 
         Returns:
-            For each sender, in order: the receipts or the error. A `LongWorkError` marks submissions that were left.
+            The receipts or the error for each sender, in order. A `LongWorkError` marks submissions that were left.
         """
         try:
             self.follow(pool_name)
@@ -187,7 +187,7 @@ class Store(Reader):
                     done = execution.execute(pool, partial(submission.submit, submissions=sent))
                 return [*done.by_sender(len(sent))]
         except UnavailableError as error:
-            return [error] * len(sent)  # each alone would wait for it as long again
+            return [error] * len(sent)  # retrying each submission would wait just as long again
         except Exception as error:  # noqa: BLE001  (raised again below, where its sender is known)
             LOGGER.debug("pool %s: %d submissions are taken one by one, not together: %s", pool_name, len(sent), error)
         outcomes: list[list[Receipt] | Exception] = []
@@ -218,7 +218,7 @@ class Store(Reader):
         Args:
             pool_name: the pool.
             rows: the corrected event, as results for `podium.rate`.
-            versions: the versions to which the correction may apply. Default: any.
+            versions: the versions to which the correction may apply. Default: any version.
             options: `actor`, `reason`, `dry_run` and `effects_after`, as for `run`.
 
         Returns:
@@ -226,7 +226,7 @@ class Store(Reader):
 
         Raises:
             UnknownError: the pool or the event does not exist.
-            ResultsError: the rows are invalid, or are not one event.
+            ResultsError: the rows are invalid, or do not form a single event.
             StaleError: the event has another version.
         """
         receipt: Receipt = self.run(pool_name, submission.amend(rows, versions), **options)
@@ -256,7 +256,7 @@ class Store(Reader):
     def unvoid(
         self, pool_name: str, event_id: str, *, versions: Collection[str] | None = None, **options: Unpack[Options]
     ) -> Receipt:
-        """Count a voided event again. The arguments and errors are those of `void`.
+        """Count a voided event again. The arguments and errors are the same as for `void`.
 
         Returns:
             A receipt. With `dry_run` it has the largest changes.
@@ -296,7 +296,7 @@ class Store(Reader):
     blank_reason = writes(log.blank_reason, even_closed=True, forgets=True)
 
     def merge(self, pool_name: str, name: str, into: str, *, kind: str = "", **options: Unpack[Options]) -> int:
-        """Merge a player, or a piece of equipment of a `kind`, into another one, for all events.
+        """Merge a player, or a piece of equipment of a `kind`, into another one in all events.
 
         Returns:
             The number of changed ledger rows.
@@ -304,16 +304,16 @@ class Store(Reader):
         Raises:
             UnknownError: the pool does not exist, or a player has no rating.
             StoreError: the two accounts are the same, or one was already merged.
-            ResultsError: the two took part in the same event, and the event counts.
+            ResultsError: the two took part in the same event, and it counts.
         """
         written: int = self.run(pool_name, accounts.merge(name, into, kind), **options)
         return written
 
     def unmerge(self, pool_name: str, name: str, *, kind: str = "", **options: Unpack[Options]) -> int:
-        """Separate a merged player, or a merged piece of equipment of a `kind`, as if the merge had never happened.
+        """Undo the merge of a player, or of a piece of equipment of a `kind`, as if it had never happened.
 
-        Results sent under its name since the merge also belong to it. Accounts that were merged into it earlier stay
-        merged.
+        Results that were sent under the account's name since the merge also belong to it. Accounts that were merged
+        into it earlier stay merged.
 
         Returns:
             The number of changed ledger rows, or 0 if it was already separate.
@@ -384,7 +384,8 @@ class Store(Reader):
         Args:
             pool_name: the pool.
             order: `dated` or `sequence`.
-            start: the date of the first event. If None, each event gets its earlier date, or the date of receipt.
+            start: the date of the first event. If None, each event gets its earlier date, or the date on which it was
+                received.
             every: the time from each event to the next, such as 1w. Empty if all events were on one day.
             options: `actor` and `dry_run`, as for `run`.
 
@@ -406,8 +407,8 @@ class Store(Reader):
             pool_name: the pool.
             name: the name of the season.
             starts: the time, with its time zone, or the number of the first event.
-            keep: share of each lead to keep, from 0 (everyone starts level) to 1 (nothing changes).
-            widens: True to make ratings less certain by the points that are taken from them.
+            keep: share of each lead to keep, from 0 (all start equal) to 1 (nothing changes).
+            widens: True to make ratings less certain by as many points as the season moves them.
             options: `actor` and `dry_run`, as for `run`.
 
         Returns:
@@ -415,13 +416,13 @@ class Store(Reader):
 
         Raises:
             ParameterError: the share is not from 0 to 1.
-            StoreError: another season of that name exists.
+            StoreError: another season with that name exists.
         """
         written: int = self.run(pool_name, administration.begin_season(name, starts, keep, widens=widens), **options)
         return written
 
     def delete_pool(self, pool_name: str) -> None:
-        """Delete a closed pool: its log, all data derived from it, and the keys that are only for this pool.
+        """Delete a closed pool: its log, all data derived from the log, and the keys that are only for this pool.
 
         Raises:
             StoreError: the pool is not closed.
@@ -435,12 +436,12 @@ class Store(Reader):
     def import_pool(
         self, lines: Iterable[str], *, name: str | None = None, source: str = "the export"
     ) -> pool_files.Imported:
-        """Import a pool from `export_pool`, rate it, and compare it with its log.
+        """Import a pool that was exported with `export_pool`, rate it, and compare it with its log.
 
         Args:
             lines: the lines of the export.
             name: the name of the pool. Default: its name in the export.
-            source: the name of the source for error messages.
+            source: the name of the source, for error messages.
 
         Returns:
             The pool's name, the head of its log, and the numbers of compared events and changes.
@@ -467,13 +468,13 @@ class Store(Reader):
         return place.hash is not None and kept.write_snapshot(self.engine, pool, place.hash, snapshot)
 
     def keep_large_snapshots(self) -> None:
-        """Store all snapshots in memory that are due."""
+        """Store all due snapshots that are in memory."""
         for name in self.snapshots.large(kept.ENTRIES):
             self.keep_snapshot(name, entries=kept.ENTRIES)
 
     def close(self, patience_s: float = 0.0) -> None:
         """Store the snapshots that are due, and close the connections."""
-        with suppress(PodiumError):  # a later start reads the log
+        with suppress(PodiumError):  # the next start reads the log instead
             self.keep_large_snapshots()
         super().close(patience_s)
 
@@ -486,7 +487,7 @@ class Store(Reader):
     keep_hindsight = hindsight.keep
 
     def keep_facts(self, pool_name: str) -> bool:
-        """Calculate and store the facts that `pool_facts` returns, once a day and after a change of system.
+        """Calculate and store the facts for `pool_facts`, once a day and after a change of system.
 
         Returns:
             True if the calculation was due.

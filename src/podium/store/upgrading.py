@@ -1,4 +1,4 @@
-"""Upgrade databases from earlier versions: re-rate their pools, and remove tables that are no longer used.
+"""Upgrade databases from earlier versions: rate their pools again, and remove tables that are no longer used.
 
 Each pool is rated in its own transactions, by `podium db upgrade` or when `podium serve` starts. An interrupted upgrade
 continues at the next call.
@@ -76,17 +76,17 @@ def is_due(engine: sa.Engine) -> bool:
 
 
 def due_pools(engine: sa.Engine) -> list[str]:
-    """Return the names of pools that were rated by an earlier revision of the arithmetic."""
+    """Return the names of pools that an earlier revision of the arithmetic rated."""
     with read_only_engine(engine).connect() as connection:
         return [pool.name for pool in every_pool(connection) if pool.is_outdated]
 
 
 def upgrade_pools(store: Store, actor: str) -> Iterator[Upgraded]:
-    """Re-rate every pool that needs it, report each when it is committed, and drop the tables of earlier versions.
+    """Rate every outdated pool again, report each one after its commit, and drop the tables of earlier versions.
 
     Several processes may do this at the same time. One of them rates a pool while the others wait for it. A pool that
-    cannot be rated stays as it was, without affecting other pools. A pool whose earlier tables differ from its log is
-    reported, and its tables are kept.
+    cannot be rated stays unchanged, and does not affect other pools. If a pool's earlier tables differ from its log, it
+    is reported, and the tables are kept.
     """
     with read_only_engine(store.engine).connect() as connection:
         former, kept = former_tables(connection), list[str]()
@@ -110,7 +110,7 @@ def upgrade_pools(store: Store, actor: str) -> Iterator[Upgraded]:
 
 
 def in_turn(write: Callable[[], T]) -> T:
-    """Run a function that writes, and return its result. If another process takes a long time, wait for it."""
+    """Run a function that writes, and return its result. If another process writes for a long time, wait for it."""
     while True:
         try:
             return write()
@@ -120,7 +120,7 @@ def in_turn(write: Callable[[], T]) -> T:
 
 
 def rerate_pool(store: Store, name: str, actor: str) -> Snapshot | None:
-    """Re-rate a pool with this version's arithmetic. Return None if another process has already done so."""
+    """Rate a pool again with this version's arithmetic. Return None if another process has already done so."""
 
     def read(look: execution.Look) -> Any:
         with store.reading(name) as pool:
@@ -144,7 +144,7 @@ def find_differences(store: Store, name: str, former: pl.DataFrame) -> list[str]
 
 
 def rerate_all(pool: PoolReader, *, actor: str) -> Proposal:
-    """Propose to re-rate a pool from its first event on with this version's arithmetic."""
+    """Propose to rate a pool again from its first event on, with this version's arithmetic."""
     if not pool.is_outdated:
         return Proposal(pool, RERATE)
     entry = json_entry("", {"arithmetic": ARITHMETIC}, actor)
@@ -156,12 +156,12 @@ NO_RATINGS = pl.DataFrame(schema={"seq": pl.Int64, "player": pl.Int64, "rating":
 
 
 def former_ratings(pool: PoolReader) -> pl.DataFrame:
-    """Return the rating after each event as stored by an earlier version, with columns `seq`, `player` and `rating`."""
+    """Return an earlier version's ratings after each event, in the columns `seq`, `player` and `rating`."""
     return pl.DataFrame(pool.execute(SELECT_FORMER_CHANGES).all(), NO_RATINGS.schema, orient="row")
 
 
 def former_differences(pool: PoolReader, former: pl.DataFrame) -> Iterator[str]:
-    """Describe each fact in which the tables of an earlier version differ from the log."""
+    """Describe each difference between the tables of an earlier version and the log."""
     snapshot, events = pool.snapshot, pool.snapshot.events
     rows = pool.execute(SELECT_FORMER_EVENTS).all()
     if not rows and former.is_empty():  # an earlier upgrade has compared the pool and deleted its rows
@@ -178,7 +178,7 @@ def former_differences(pool: PoolReader, former: pl.DataFrame) -> Iterator[str]:
     seasons = {(own.name, *reversed(events.key(uid)), own.keep) for uid, own in events.seasons.items()}
     if {*map(tuple, pool.execute(SELECT_FORMER_SEASONS))} != seasons:
         yield "seasons"
-    rerated = [json.loads(body)["arithmetic"] for (body,) in pool.run(SELECT_RERATES)]  # by this version, perhaps
+    rerated = [json.loads(body)["arithmetic"] for (body,) in pool.run(SELECT_RERATES)]  # possibly this version
     if ARITHMETIC not in rerated and not moved(former, snapshot).is_empty():
         yield "ratings"
 
@@ -187,13 +187,13 @@ UNCOUNTED = STATUSES[VOIDED], STATUSES[SUPERSEDED]
 
 
 def event_cells(event: Event) -> tuple[Any, ...]:
-    """Return an event as an earlier version stored it, except for statuses that follow from ratings."""
+    """Return an event as an earlier version stored it, except for statuses that depend on ratings."""
     status = event.status if event.status in UNCOUNTED else ""
     return event.seq, event.content_seq, event.started_at, event.match_id, event.present, status
 
 
 def moved(former: pl.DataFrame, snapshot: Snapshot) -> pl.DataFrame:
-    """Return the changes after which a rating differs: the earlier `rating`, and `rating_right` from the snapshot."""
+    """Return the changes after which ratings differ, with the earlier `rating` and the snapshot's `rating_right`."""
     rows, columns = snapshot.rows, snapshot.events.columns
     rating = rows.part("state")[:, snapshot.pool.system.column("rating")]
     seq, player = columns.at("seq", rows.part("event")), numbers_of(rows.part("slot"))
@@ -213,7 +213,7 @@ def moved_ratings(former: pl.DataFrame, snapshot: Snapshot) -> str:
 
 
 def drop_former(engine: sa.Engine, kept: Collection[str]) -> None:
-    """Drop the tables of earlier versions. If some pools keep theirs, delete the rows of all other pools instead."""
+    """Drop the tables of earlier versions. If some pools keep their tables, delete only the other pools' rows."""
     with write_transaction(engine) as connection:
         if kept:
             delete_former_rows(connection, [pool.id for pool in every_pool(connection) if pool.name not in kept])
@@ -226,17 +226,17 @@ def drop_former(engine: sa.Engine, kept: Collection[str]) -> None:
             connection.execute(sa.text(f"ALTER TABLE pool DROP COLUMN {name}"))
 
 
-FORMER_COLUMNS = {"generation_id", "staging_id"}  # of a pool's row
+FORMER_COLUMNS = {"generation_id", "staging_id"}  # columns of a pool's row
 
 
 def make_small(engine: sa.Engine) -> None:
-    """Free the disk space of dropped tables. PostgreSQL does this on its own."""
+    """Free the disk space of dropped tables. PostgreSQL does this by itself."""
     if engine.dialect.name != "sqlite":
         return
     try:
         with closing(engine.raw_connection()) as connection:
             connection.cursor().execute("VACUUM")
-    # for example because others use the database: nothing is lost, but the file stays large
+    # for example because others use the database; nothing is lost, but the file stays large
     except sqlite3.OperationalError as error:
         LOGGER.warning("the database could not be made smaller (%s)", error)
     truncate_wal(engine)

@@ -1,4 +1,4 @@
-"""Verify a database: its file, its logs, and the derived data, which are compared with a complete recalculation."""
+"""Verify a database: check its file and logs, and compare the derived data with a complete recalculation."""
 
 import contextlib
 from collections import Counter
@@ -45,7 +45,7 @@ class Verification:
     events: int
     changes: int  # rows of the ledger
     differences: tuple[str, ...]  # one sentence each: first about the database itself, then about each pool
-    waits: tuple[str, ...]  # one sentence for each pool that was rated by another version's arithmetic
+    waits: tuple[str, ...]  # one sentence for each pool that another version's arithmetic rated
     heads: tuple[str, ...] = ()  # one sentence about the head of each pool's log
 
     @property
@@ -58,7 +58,7 @@ class Verification:
 
 
 def differences(pool: PoolReader, compared: Counter[str]) -> Iterator[str]:
-    """Yield a sentence about each difference. Each step relies on the data that earlier steps have compared."""
+    """Yield a sentence about each difference. Each step relies on data that earlier steps have compared."""
     if pool.arithmetic != ARITHMETIC:
         return
     with paused_collection():
@@ -85,9 +85,9 @@ def setting_differences(pool: PoolView, replayed: Snapshot) -> Iterator[str]:
 
 
 def witness_differences(pool: PoolView, replayed: Snapshot) -> Iterator[str]:
-    """Yield a sentence about each part of the ledger in which a replay differs from the served data.
+    """Yield a sentence about each part of the ledger that differs between a replay and the served data.
 
-    There is nothing to compare if a version without digests rated the pool and nothing has been written to it since.
+    If a version without digests rated the pool, and nothing has been written since, there is nothing to compare.
     """
     stored = dict(pool.execute(SELECT_WITNESS).all())
     if not stored:
@@ -103,12 +103,12 @@ def witness_differences(pool: PoolView, replayed: Snapshot) -> Iterator[str]:
 
 
 def event_differences(held: Snapshot, replayed: Snapshot) -> Iterator[str]:
-    """Yield a sentence about each fact of an event in which a replay differs from the served data."""
+    """Yield a sentence about each value of an event that differs between a replay and the served data."""
     old, new = held.events, replayed.events
     if old.size != new.size:
         yield f"{old.size:,} events and seasons are stored, but a replay gives {new.size:,}"
         return
-    # contents are counted in the order in which they were folded
+    # contents are numbered in the order in which they were folded
     compared = [name for name in EVENT_TYPES if name != "content"]
     for name in compared:
         differing = np.flatnonzero(old.columns.part(name) != new.columns.part(name))
@@ -135,13 +135,13 @@ def verify_database(
 ) -> Verification:
     """Let the database check itself, verify the chains of its logs, and compare stored data with a recalculation.
 
-    The arguments, results and errors are those of `Store.verification`.
+    The arguments, results and errors are the same as for `Store.verification`.
     """
-    with ThreadPoolExecutor(1) as thread:  # always waited for, even if the comparison fails
+    with ThreadPoolExecutor(1) as thread:  # wait for this even if the comparison fails
         lost: list[str] = []
         integrity_check = thread.submit(integrity_faults, engine)
         compared = compare_pools(engine, snapshots, pool_name, heads)
-        with contextlib.suppress(sa.exc.DatabaseError):  # a damaged database is reported by its own check
+        with contextlib.suppress(sa.exc.DatabaseError):  # the database's own check reports damage
             lost = [*lost_heads(engine, pool_name), *key_faults(engine)]
         faults = [f"the database is damaged: {fault}" for fault in integrity_check.result()]
     return replace(compared, differences=(*faults, *lost, *compared.differences))
@@ -153,7 +153,7 @@ def compare_pools(
     """Verify the chains of logs, and compare stored data with a recalculation, as `verify_database` does."""
     found, waits, notes = list[str](), list[str](), list[str]()
     compared: Counter[str] = Counter()
-    head_faults: dict[str, dict[Head, str]] = {}  # by pool, the reason why its log has never had a head
+    head_faults: dict[str, dict[Head, str]] = {}  # by pool, the reason why its log never had a head
     try:
         names = pool_names(engine) if pool_name is None else [pool_name]
     except sa.exc.DatabaseError as error:

@@ -1,4 +1,4 @@
-"""Data that is kept for one hour: files with open questions, and changes whose dry run has not been confirmed."""
+"""Data that is stored for one hour: files with open questions, and changes whose dry run is not confirmed yet."""
 
 import hashlib
 import secrets
@@ -14,9 +14,9 @@ from podium.log.schema import waiting
 from podium.log.statements import now
 
 WAITS_US = 3_600_000_000
-MAX_BYTES = 128_000_000  # maximum size of all waiting data, compressed; the keys share it
+MAX_BYTES = 128_000_000  # maximum size of all waiting data, compressed, for all keys together
 LEAST_SHARES = 8  # a key may use at most one part in this many
-LEAST_BYTES = 16_000  # minimum size that each file counts for, so that a key has at most 1,000
+LEAST_BYTES = 16_000  # size that each file counts as at least, so that a key has at most 1,000 files
 ID_BYTES, KEY_BYTES = 16, 8
 GONE = "This has expired, or belongs to another session or pool. Open its page again and send it from there."
 FULL = "Too many files are waiting here. Send yours again in a few minutes."
@@ -51,7 +51,7 @@ class Owner(NamedTuple):
 
 
 def keep_waiting(engine: sa.Engine, owner: Owner, file: WaitingFile) -> str:
-    """Keep a file for an hour. If a key has too many files, the oldest ones are removed.
+    """Store a file for an hour. If a key has too many files, remove the oldest ones.
 
     Returns:
         The file's ID, which cannot be guessed.

@@ -66,8 +66,8 @@ def changes_page(pool: PoolAt, name: str, *, before: str | None = None, top: int
     return player_models.ChangesPage(form_lines(pool, career, titles_of(pool, career.content_seqs)), following)
 
 
-RECORDS = 5  # number of best and of worst days
-NEARBY = 2  # number of neighbours on either side
+RECORDS = 5  # number of best days, and of worst days
+NEARBY = 2  # number of neighbours above, and number below
 
 
 def player_card(pool: PoolAt, name: str, listing: player_models.Listing = ESTABLISHED) -> player_models.PlayerCard:
@@ -130,19 +130,22 @@ def player_card(pool: PoolAt, name: str, listing: player_models.Listing = ESTABL
 
 
 def record_days(gain: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
-    """Return the rows with the largest gains, except for events that establish the rating. Older rows win ties."""
+    """Return the rows with the largest gains, without events that establish the rating.
+
+    In a tie, the older row counts.
+    """
     found = history.FINDING_EVENTS + np.flatnonzero(gain[history.FINDING_EVENTS :] > 0.0)
     return found[np.argsort(-gain[found], kind="stable")][:RECORDS]
 
 
 def found_rows(system: System, states: States) -> Array:
-    """Return the rows of a player's events, leaving out the first ones, which established the rating."""
+    """Return the rows of a player's events, without the first ones, which established the rating."""
     established = np.flatnonzero(history.are_established(system, states))
     return established[established >= history.FINDING_EVENTS]
 
 
 def peak_row(system: System, career: Changes, established: Array) -> Array:
-    """Return the row with the highest rating minus two deviations, among rows with an established rating."""
+    """Return the row with the highest value of rating minus two deviations, among rows with an established rating."""
     surely = career.rating[established]
     if "deviation" in system.state_type._fields:
         surely = surely - history.SURE_DEVIATIONS * career.states[established, system.column("deviation")]
@@ -189,7 +192,7 @@ def nearby(board: Board, stands: PlayerStanding, place: Position, digits: int) -
 def rating_curve(
     pool: PoolAt, name: str, since: When | None = None, *, most: int = 300
 ) -> tuple[player_models.CurvePoint, ...]:
-    """Return a player's rating after each change, or a smaller number of points that trace the same curve.
+    """Return a player's rating after each change, or fewer points that trace the same curve.
 
     Args:
         since: the time or event number at which to start. None starts with the first change.

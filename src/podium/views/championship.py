@@ -1,4 +1,4 @@
-"""The championship of a pool: the points of its players and teams in a season."""
+"""A pool's championship: the points of its players and teams in a season."""
 
 from dataclasses import replace
 from functools import partial
@@ -19,12 +19,12 @@ def standings(pool: PoolAt, season: str | None = None, *, before: bool = False, 
 
     Args:
         pool: the pool.
-        season: name of the season. Default: the current one, or all events if no season has begun.
-        before: return the standings from before this season instead, which must be the first season.
+        season: name of the season. Default: the current season, or all events if no season has begun.
+        before: return the standings before this season instead. It must be the first season.
         top: maximum number of players and of teams to return.
 
     Returns:
-        The players and the teams, best first, with the points of each round.
+        The players and the teams, best first, with the points from each round.
 
     Raises:
         UnknownError: there is no such pool or season, or the pool has no points scheme.

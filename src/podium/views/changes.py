@@ -18,9 +18,9 @@ from podium.support.answers import described
 from podium.support.words import shown_change
 
 
-@dataclass(slots=True)  # not frozen: a large batch has thousands, and each would take five times as long to make
+@dataclass(slots=True)  # not frozen: a large batch has thousands, and creating each would take five times as long
 class Change:
-    """A change in a player's rating caused by an event."""
+    """A rating change that an event made for a player."""
 
     player: str = described("The player's current name.")
     rating_before: float = described("The rating before the change, in points.")
@@ -32,19 +32,22 @@ class Change:
 
 @dataclass(frozen=True)
 class Changes:
-    """Rows of a ledger. Each is the rating change of a player or a piece of equipment from an event or a season."""
+    """Rows of a ledger.
+
+    Each row is the change that an event or a season made to the rating of a player or equipment.
+    """
 
     snapshot: Snapshot
     rows: Array | range
 
     @classmethod
     def by_event(cls, snapshot: Snapshot, event: Event) -> Self:
-        """Return the changes from an event: first those of players, then those of equipment."""
+        """Return the changes from an event: first players, then equipment."""
         return cls(snapshot, range(*snapshot.span(event.position)))
 
     @classmethod
     def by_events(cls, snapshot: Snapshot, positions: Array) -> tuple["Changes", Array]:
-        """Return the players' changes from the events at these positions, and the position of each change's event."""
+        """Return the players' changes from the events at these positions, and for each the position of its event."""
         begins, lengths = snapshot.spans(positions)
         every = cls(snapshot, rows_of(begins, lengths))
         chosen = is_player(every.slots)
@@ -63,7 +66,7 @@ class Changes:
 
     @property
     def places(self) -> Array:
-        """The ledger's row number of each change."""
+        """The row number in the ledger of each change."""
         return np.arange(self.rows.start, self.rows.stop) if isinstance(self.rows, range) else self.rows
 
     def cells(self, name: str) -> Array:
@@ -78,12 +81,12 @@ class Changes:
 
     @property
     def of_players(self) -> "Changes":
-        """The changes of players, leaving out those of equipment."""
+        """The changes of players, without equipment."""
         return self.where(is_player(self.slots))
 
     @property
     def without_seasons(self) -> "Changes":
-        """The changes from events, leaving out those from seasons."""
+        """The changes from events, without seasons."""
         return self.where(self.cells("place") > 0)
 
     @cached_property
@@ -98,12 +101,12 @@ class Changes:
 
     @cached_property
     def numbers(self) -> Array:
-        """The number, as used in the log, of the player or piece of equipment for each change."""
+        """The log's number for the player or piece of equipment of each change."""
         return numbers_of(self.slots)
 
     @cached_property
     def rank(self) -> Array:
-        """The player's rank in each event, or 0 if the player has none."""
+        """The player's rank in each event, or 0 if there is none."""
         return self.cells("rank")
 
     @cached_property
@@ -150,7 +153,7 @@ class Changes:
 
     @property
     def deviations(self) -> list[float | None]:
-        """The deviation of each rating. None if the system has no deviation."""
+        """The deviation of each rating, or None if the system has no deviation."""
         has_deviation = "deviation" in self.snapshot.pool.system.state_type._fields
         return self.field("deviation").tolist() if has_deviation else [None] * len(self)
 
@@ -162,11 +165,11 @@ class Changes:
 
     @property
     def shown_sum(self) -> float:
-        """The sum of the changes after each was rounded for display."""
+        """The sum of the changes, each of which is rounded for display first."""
         return float(sum(self.shown))
 
     def answers(self, names: Mapping[int, str]) -> list[Change]:
-        """Return each change together with the player's name, which `names` gives by number."""
+        """Return each change with the player's name, which is looked up by number in `names`."""
         established = are_established(self.snapshot.pool.system, self.states).tolist()
         columns = self.numbers.tolist(), self.before.tolist(), self.rating.tolist(), self.deviations, established
         return [
@@ -176,5 +179,5 @@ class Changes:
 
 
 def career_of(snapshot: Snapshot, number: int) -> Changes:
-    """Return all changes of a player, in the order they were rated."""
+    """Return all changes of a player, in the order of rating."""
     return Changes(snapshot, snapshot.career(slot_of(number)))

@@ -88,7 +88,7 @@ def changes_by(pool: PoolAt, event: Event) -> list[Change]:
 
 
 def news(pool: PoolAt, after: int, most: int = 100) -> list[dict[str, Any]]:
-    """List everything that has happened since an entry of the log.
+    """List everything that has happened since a log entry.
 
     Args:
         after: the sequence number of that entry.
@@ -145,7 +145,7 @@ def reasons(pool: PoolAt, name: str, events: int = 10) -> ReasonTotals:
 
 
 def find_reasons(pool: PoolAt, career: Changes, player: str, events: int) -> ReasonTotals:
-    """Explain a player's latest events, at about 20 ms each, and add up the reasons."""
+    """Explain a player's latest events, which takes about 20 ms each, and add up the reasons."""
     ids = career.event_ids
     played = [k for k, event_id in enumerate(ids) if event_id is not None][-events:]
     newest = range(played[0], len(ids)) if played else range(0)
@@ -158,15 +158,15 @@ def find_reasons(pool: PoolAt, career: Changes, player: str, events: int) -> Rea
 def alternatives(pool: PoolAt, event_id: str, name: str, *, margin: float | None = None) -> WhatIf:
     """Return how an event would have changed a player's rating if one thing had been different.
 
-    `margin` is the margin of wins between two sides, in systems that rate margins. Default: the usual margin.
+    `margin` is the margin by which heats between two sides are won, in systems that rate margins. Default: the usual
+    margin.
 
     Returns:
-        The actual change, and what the change would have been if the player had won each lost heat, finished each
-        heat they quit, or won every heat.
+        The actual change, and the changes if the player had won a lost heat, finished a quit heat, or won every heat.
 
     Raises:
         UnknownError: there is no such pool or event, or the player is not rated in it.
-        ParameterError: the field is too large to be re-rated during a request.
+        ParameterError: the field is too large to be rated again during a request.
     """
     events, replayed, event_id = rated_event(pool, event_id)
     if not is_quickly_imagined(pool.system, events):
@@ -178,7 +178,7 @@ def alternatives(pool: PoolAt, event_id: str, name: str, *, margin: float | None
 
 
 def rated_event(pool: PoolAt, event_id: str) -> tuple[Events, Replayed, str]:
-    """Return an event as its pool rated it, from `replay_of`, and the event's current ID."""
+    """Return the replay of an event from `replay_of`, and the event's current ID."""
     event = find_event(pool, event_id)
     if event.status != STATUSES[RATED]:
         raise UnknownError(f"event {event_id!r} is not rated: {event.reason}")
@@ -189,7 +189,7 @@ def rated_event(pool: PoolAt, event_id: str) -> tuple[Events, Replayed, str]:
 class Before(NamedTuple):
     """Players and equipment with their states before a position, and the state of their pool."""
 
-    numbers: dict[str, int]  # numbers by name, following merges; 0 for a newcomer
+    numbers: dict[str, int]  # numbers by name, after merges; 0 for a newcomer
     roster: Roster
 
     @classmethod
@@ -202,7 +202,7 @@ class Before(NamedTuple):
 
     @property
     def system(self) -> System:
-        """The system with the parameters that the pool has learned."""
+        """The system with the parameters that the pool has learnt."""
         return self.roster.system.within(self.roster.pool[0])
 
     def rows(self, names: Sequence[str]) -> Array:
@@ -216,14 +216,14 @@ class Before(NamedTuple):
 
 
 def system_and_states(pool: PoolAt, names: Sequence[str]) -> tuple[System, list[Any]]:
-    """Return a pool's system and the states of players, both from the same point in time.
+    """Return a pool's system and the states of players at the same point in time.
 
     Args:
         names: the names of the players.
 
     Returns:
-        The system, and its NamedTuple with the state for each name, in the same order. Newcomers have the starting
-        state.
+        The system, and the state for each name in the same order, as the system's NamedTuple. Newcomers have the
+        starting state.
     """
     before = Before.of(pool, names, pool.snapshot.events.order.size)
     states = before.states(names)
@@ -231,17 +231,17 @@ def system_and_states(pool: PoolAt, names: Sequence[str]) -> tuple[System, list[
 
 
 class RatedEvent(NamedTuple):
-    """An event as its pool has rated it."""
+    """A replay of a rated event."""
 
     event: Event
     results: Results
     before: Before
     events: Events
-    replayed: Replayed  # replayed with the same values as the ledger
+    replayed: Replayed  # the replay, with the same values as in the ledger
 
 
 def replay_of(pool: PoolAt, event: Event, results: Results) -> RatedEvent:
-    """Return a rated event in encoded form, and the result of replaying it."""
+    """Return a rated event in encoded form, and its replay."""
     names = [*dict.fromkeys(results.frame["player"].to_list()), *names_in(results.frame, pool.system.kinds)]
     before, moved = Before.of(pool, names, event.position), Changes.by_event(pool.snapshot, event)
     events = encode(results, pool.system)
@@ -280,7 +280,7 @@ def history(pool: PoolAt) -> pl.DataFrame:
     """Return every change in the ledger.
 
     Returns:
-        One row for each player of each event, as in `podium.rate(…).history`.
+        One row per player and event, as in `podium.rate(…).history`.
     """
     return ledger(pool).drop("sequence", "rank")
 
@@ -289,7 +289,7 @@ def ledger(pool: PoolAt) -> pl.DataFrame:
     """Return every change in the ledger, with ranks, and with event numbers if the pool has no dates.
 
     Returns:
-        One row for each player of each event and season, in the order they were rated. Seasons have no `event_id`.
+        One row per player for each event and season, in the order in which they were rated. Seasons have no `event_id`.
     """
     snapshot = pool.snapshot
     found = Changes(snapshot, range(snapshot.rows.size)).of_players
@@ -323,7 +323,7 @@ class Winners(NamedTuple):
 
 
 def sent_winners(pool: PoolAt, events: Sequence[Event]) -> dict[str, Winners]:
-    """Return the winners of these events, by event ID. An event has no winners if no single result decides it."""
+    """Return the winners of these events, by event ID. An event without a single deciding result has no winners."""
     if not events:
         return {}
     frame = event_results(pool, events).frame
@@ -339,7 +339,7 @@ def sent_winners(pool: PoolAt, events: Sequence[Event]) -> dict[str, Winners]:
 
 
 def winners(lines: Sequence[Line]) -> tuple[str, ...]:
-    """Return the winners of an event, decided by its overall result or by its only heat."""
+    """Return the winners of an event, based on its overall result or its only heat."""
     heats = {line.get("heat") or "" for line in lines}
     deciding = heats & {OVERALL} or (heats if len(heats) == 1 else set())
     finishers = [line for line in lines if (line.get("heat") or "") in deciding and line["status"] == "finished"]
@@ -351,7 +351,7 @@ def winners(lines: Sequence[Line]) -> tuple[str, ...]:
 def sent_results(finishers: Sequence[Line]) -> list[Decimal]:
     """Return each finisher's result, where lower is better: the team's score, the place, the score or the time.
 
-    If a team has no score, its members' scores are added up. If any result is missing, nothing is returned.
+    If a team has no score, its members' scores are added up. If any result is missing, no results are returned.
     """
     for name, sign in (("team_score", -1), ("position", 1), ("score", -1), ("time_s", 1)):
         sent = [line.get(name) for line in finishers]
@@ -362,7 +362,7 @@ def sent_results(finishers: Sequence[Line]) -> list[Decimal]:
 
 
 def team_sums(finishers: Sequence[Line], results: Sequence[Decimal]) -> list[Decimal]:
-    """Return the results with those of each team added up. A player without a team counts individually."""
+    """Return the results after adding up each team's results. A player without a team counts individually."""
     sides = [(line.get("team"), line["player"] if line.get("team") is None else None) for line in finishers]
     sums = dict.fromkeys(sides, Decimal(0))
     for side, result in zip(sides, results, strict=True):
@@ -370,14 +370,14 @@ def team_sums(finishers: Sequence[Line], results: Sequence[Decimal]) -> list[Dec
     return [sums[side] for side in sides]
 
 
-MAX_EVENTS, MAX_MET = 100, 4_000  # maximum number of events, and of entrants in them, to examine
+MAX_EVENTS, MAX_MET = 100, 4_000  # maximum numbers of events to examine, and of entrants in them
 MAX_NAMED = 3
 
 
 def encounters(pool: PoolAt, number: int, career: Changes) -> tuple[Encounters, ...]:
-    """Return up to three opponents whom the player beat most clearly, and the opponent who beat the player most often.
+    """Return up to three opponents whom the player beat most clearly, and the one who beat the player most clearly.
 
-    The opponent with the largest lead comes first. Opponents whom the player met only once are left out.
+    The opponent whom the player beat most clearly comes first. Opponents whom the player met only once are left out.
 
     Args:
         number: the player's number.

@@ -33,7 +33,7 @@ from podium.views.player_models import (
 )
 from podium.views.reader import PoolAt, read_cursor
 
-MAX_NAMED = 3  # maximum number of winners in a headline; if there are more, it names two and counts the others
+MAX_NAMED = 3  # maximum number of winners in a headline; if there are more, it names two and counts the rest
 
 
 def headlines(pool: PoolAt, events: Sequence[Event]) -> tuple[EventHeadline, ...]:
@@ -47,7 +47,7 @@ def headlines(pool: PoolAt, events: Sequence[Event]) -> tuple[EventHeadline, ...
         is_notable[best_first[np.flatnonzero(np.diff(event, prepend=NONE))]] = True
     notable = every.at(is_notable)
     names = names_of(pool, {*notable.numbers.tolist()})
-    entrants: list[list[tuple[EntrantChange, int]]] = [[] for _ in events]  # each with the rank
+    entrants: list[list[tuple[EntrantChange, int]]] = [[] for _ in events]  # each change with the rank
     columns = event[is_notable].tolist(), notable.numbers.tolist(), notable.gain.tolist(), notable.rank.tolist()
     for k, number, gain, rank, points in zip(*columns, notable.shown, strict=True):
         entrants[k].append((EntrantChange(names[number], gain, float(points)), rank))
@@ -73,9 +73,9 @@ def headline(
         pool: the pool.
         event: the event.
         titles: the event's title and web address.
-        notable: the changes of the winners and of the players who gained and lost most, each with a rank.
+        notable: the changes of the winners and of the players who gained and lost most, each with the rank.
         count: number of rated entrants.
-        sent: the winners according to the results, if no rank is stored.
+        sent: the winners according to the results, used if no ranks are stored.
     """
     changes = [change for change, _ in notable]
     winners = tuple(change.player for change, rank in notable if rank == 1) if sent is None else sent.names
@@ -190,10 +190,10 @@ SELECT_RECEIVED = sa.select(log.c.seq, log.c.received_at).where(of_pool(log), am
 
 
 def event_moments(pool: PoolAt, event_ids: Collection[str]) -> dict[str, datetime]:
-    """Return the times of events, so that they can be sorted together with the events of other pools.
+    """Return the times of events, for sorting them together with the events of other pools.
 
     Returns:
-        The time at which each event started. In a numbered pool, the time at which it was received.
+        The time at which each event started or, in a numbered pool, was received.
     """
     events = pool.snapshot.events
     found = {event_id: events.key(uid) for event_id in event_ids if (uid := events.find(event_id)) >= 0}
@@ -203,9 +203,9 @@ def event_moments(pool: PoolAt, event_ids: Collection[str]) -> dict[str, datetim
     return {event_id: datetime.fromisoformat(received_at[key.seq]) for event_id, key in found.items()}
 
 
-# maximum number of recent changes to search for a surprise, because a busy server has millions per week
+# maximum number of recent changes to search for a surprise; a busy server has millions per week
 MAX_CHANGES = 20_000
-ROUNDING = 1e-3  # upper bound in points for the error of a sum of many changes
+ROUNDING = 1e-3  # upper bound, in points, for the error of a sum of many changes
 
 
 def movers(pool: PoolAt, *, days: int = 7, most: int = 10) -> Movers:
@@ -213,7 +213,7 @@ def movers(pool: PoolAt, *, days: int = 7, most: int = 10) -> Movers:
 
     Args:
         days: the number of days or, in a numbered pool, of events.
-        most: maximum number of players to return among those who gained, and among those who lost.
+        most: maximum number of players who gained, and of players who lost, to return.
 
     Returns:
         The sum of each player's changes, largest first.
@@ -228,7 +228,7 @@ def gains_since(snapshot: Snapshot, time: int) -> Changes:
 
 
 def find_movers(pool: PoolAt, days: int, most: int) -> Movers:
-    """Return the largest totals of players' changes up to the latest rated event, and the biggest surprise."""
+    """Return the players with the largest total changes up to the latest rated event, and the biggest surprise."""
     newest = pool.snapshot.events.newest_rated
     if newest is None:
         return Movers(None, (), (), None, 0.0)
@@ -239,7 +239,7 @@ def find_movers(pool: PoolAt, days: int, most: int) -> Movers:
 
 
 def most_moved(pool: PoolAt, gains: Changes, most: int) -> tuple[tuple[Mover, ...], tuple[Mover, ...]]:
-    """Return the players who gained most and those who lost most, with the largest total first."""
+    """Return the players who gained most and the players who lost most, largest total first."""
     sums = np.bincount(gains.numbers, gains.gain)
     is_near = np.zeros(sums.size, np.bool_)
     for sign in (1.0, -1.0):
@@ -264,7 +264,7 @@ def most_moved(pool: PoolAt, gains: Changes, most: int) -> tuple[tuple[Mover, ..
 
 
 def nearly_most(sums: Array, most: int) -> Array:
-    """Return the players whose totals could be among the `most` largest once they are added up exactly."""
+    """Return the players whose totals could be among the `most` largest after exact addition."""
     if not most or sums.size <= most:
         return np.arange(min(most, sums.size))
     least = np.partition(sums, -most)[-most]
@@ -298,7 +298,7 @@ def surprise(pool: PoolAt, gains: Changes) -> Surprise | None:
 
 
 def surprise_in(pool: PoolAt, gains: Changes, row: int, *, is_established: bool) -> Surprise:
-    """Return one of the changes as a surprise."""
+    """Return the most surprising of these changes."""
     events, rank = pool.snapshot.events, int(gains.rank[row])
     event = events.event_of(int(gains.uids[row]))
     (name,), (change,) = names_of(pool, [int(gains.numbers[row])]).values(), gains.at([row]).shown
@@ -312,10 +312,10 @@ def surprise_in(pool: PoolAt, gains: Changes, row: int, *, is_established: bool)
 
 
 def largest_gains(pool: PoolAt, until: datetime, most: int = 8) -> tuple[Surprise, ...]:
-    """Return the results that brought established players most points in seven days, or seven numbered events.
+    """Return the results that gained established players most points in seven days, or in seven numbered events.
 
     Args:
-        until: end of the days.
+        until: the end of the seven days.
         most: maximum number of results.
 
     Returns:
@@ -333,7 +333,7 @@ def largest_gains(pool: PoolAt, until: datetime, most: int = 8) -> tuple[Surpris
 
 
 def established_in(pool: PoolAt, gains: Changes) -> npt.NDArray[np.bool_]:
-    """Return a mask of the changes of players who are now established."""
+    """Return a mask of the changes whose players now have an established rating."""
     standings = pool.snapshot.standings
     is_established = standings.is_established if can_be_provisional(pool.system) else standings.events >= FINDING_EVENTS
     found: npt.NDArray[np.bool_] = is_established[np.searchsorted(standings.numbers, gains.numbers)]

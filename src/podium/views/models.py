@@ -1,6 +1,6 @@
 """Responses read from a store, for the HTTP API, commands and pages.
 
-Each start is a time, or a number in a pool without dates. The other of the two is None.
+Each start is either a time or, in a pool without dates, a number. The other field is None.
 """
 
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ LAST_PLAYED = "Start of the player's last rated event. Null in a pool with numbe
 
 
 def either(moment: str, number: str) -> Any:
-    """Return the field of a response that is set: its time or, in a numbered pool, its number."""
+    """Return the field of a response that has a value: its time or, in a numbered pool, its number."""
     return property(lambda limit: getattr(limit, moment) if getattr(limit, number) is None else getattr(limit, number))
 
 
@@ -51,7 +51,7 @@ class Compared:
         kw_only=True,
     )
 
-    since_when = either("since", "since_sequence")  # None where nothing is compared
+    since_when = either("since", "since_sequence")  # None if nothing is compared
 
 
 @answer_part
@@ -285,13 +285,13 @@ class Comparison:
 class Rivalry:
     """A short comparison of two players."""
 
-    players: tuple[ComparedPlayer, ...]  # both, in the order of the request
+    players: tuple[ComparedPlayer, ...]  # both players, in the order of the request
     meetings: int
-    ahead: int  # of them, in how many the first was ahead
-    behind: int  # in how many the other was
-    mean_lead: float | None  # how far above the other the first was rated before them; None where they have not met
+    ahead: int  # number of them in which the first player was ahead
+    behind: int  # number of them in which the other player was ahead
+    mean_lead: float | None  # the first player's lead in rating before the meetings; None if there are none
     newest: tuple[CommonEvent, ...]  # newest first
-    newest_ahead: tuple[int, ...]  # of each of these, who was ahead: 1 the first, -1 the other, 0 neither
+    newest_ahead: tuple[int, ...]  # player ahead in each of these: 1 the first, -1 the other, 0 neither
     draw: float | None  # the chance that a duel is drawn; None in pools without drawn duels
 
 
@@ -402,7 +402,7 @@ class FieldChances:
 
 
 def rows_as(kind: type[Row], table: pl.DataFrame) -> tuple[Row, ...]:
-    """The rows of a table, each as a dataclass whose fields are columns; fields without a column have their default."""
+    """Return the rows of a table as dataclasses. Fields are columns, and fields without a column have their default."""
     model: Any = kind
     shared = [name for name in table.columns if is_shared(name)]
     if shared:
@@ -415,7 +415,7 @@ def rows_as(kind: type[Row], table: pl.DataFrame) -> tuple[Row, ...]:
 
 
 def answer_from(kind: type[Row], source: Any, /, **given: Any) -> Row:
-    """Return a response with the given values, and other fields from a source with the same names."""
+    """Return a response with these values. All other fields are copied from a source with the same names."""
     model: Any = kind
     return kind(**{name: getattr(source, name) for name in field_names(model) if name not in given}, **given)
 
@@ -427,7 +427,7 @@ def field_names(kind: Any) -> list[str]:
 
 
 def field_chances(forecast: Forecast) -> FieldChances:
-    """Each entrant's chances against the others, row by row."""
+    """Return each entrant's chances against the others, row by row."""
     return FieldChances(
         rows_as(EntrantChances, forecast.entrants),
         forecast.newcomers,

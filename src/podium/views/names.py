@@ -15,7 +15,7 @@ RECENT_ROWS = 2_000  # number of rating changes that count as recent
 
 
 def number_of(pool: PoolAt, name: str) -> int:
-    """Return a player's number or, for a merged account, the number of the account that it was merged into."""
+    """Return a player's number. For a merged account, return the number of the account that it was merged into."""
     number = known_numbers(pool, [name]).get(name)
     if number is None:
         raise unrated_error(pool, name)
@@ -23,7 +23,7 @@ def number_of(pool: PoolAt, name: str) -> int:
 
 
 def name_of(pool: PoolAt, name: str) -> str:
-    """Return the current name of the player that a name refers to."""
+    """Return the current name of the player to whom a name refers."""
     (present,) = names_of(pool, [number_of(pool, name)]).values()
     return present
 
@@ -34,7 +34,7 @@ def accounts_of(pool: PoolAt, number: int) -> list[int]:
 
 
 def names_had(pool: PoolAt, number: int) -> Iterator[tuple[str, int]]:
-    """Yield every name that a player has or had, together with the account that used it."""
+    """Yield every name that a player has or had, with the account that used it."""
     for account in accounts_of(pool, number):
         aliases = pool.execute(SELECT_ALIASES, player=account).scalars()
         yield from ((name, account) for name in (*names_of(pool, [account]).values(), *aliases))
@@ -52,7 +52,7 @@ def present_names(pool: PoolAt, numbers: Iterable[int]) -> dict[int, str]:
 
 
 def frequent_players(pool: PoolAt, most: int) -> tuple[str, ...]:
-    """Return the players who took part in the most recent events, with the most frequent first.
+    """Return the players who took part in recent events, most frequent first.
 
     Args:
         pool: the pool.
@@ -89,11 +89,11 @@ def find_event(pool: PoolAt, event_id: str) -> Event:
 
 
 def find_events(pool: PoolAt, event_ids: Iterable[str]) -> list[Event]:
-    """Return the events that currently have these IDs, in order. IDs that do not belong to any event are skipped."""
+    """Return the events with these current IDs, in order. Unknown IDs are skipped."""
     events = pool.snapshot.events
     return events.of_uids([uid for uid in events.ids.find_all([*event_ids]) if uid >= 0])
 
 
 def version_of(event: Event) -> str:
-    """Return the version of an event. It changes with the content, and when the event is voided or restored."""
+    """Return the version of an event, which changes with its content, and when it is voided or restored."""
     return f"{event.content_seq}-voided" if event.status == VOIDED else f"{event.content_seq}"

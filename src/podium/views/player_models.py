@@ -16,8 +16,8 @@ class Listing:
     """Rules for which players a board lists. None switches a rule off."""
 
     min_events: int | None = None
-    active_within: timedelta | None = None  # before the pool's newest rated event
-    provisional: bool = False  # whether players whose rating is provisional are ranked among the others
+    active_within: timedelta | None = None  # within this time before the pool's newest rated event
+    provisional: bool = False  # True if players with a provisional rating are ranked among the others
 
 
 @answer
@@ -295,7 +295,7 @@ class PlayerCard(LastPlayed, Compared):
         "Number of the player's first rated event, in a pool with numbered events.", default=None
     )
 
-    first_when = either("first_played_at", "first_sequence")  # when the player played first
+    first_when = either("first_played_at", "first_sequence")  # time of the player's first event
 
 
 @answer

@@ -1,4 +1,4 @@
-"""A pool at one point in time. Every response is calculated from it."""
+"""A pool at one point in time, from which every response is calculated."""
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
@@ -16,7 +16,10 @@ MAX_NUMBER = 2**62  # larger than any start, score, player number or log entry n
 
 
 class Answers:
-    """Cached responses for all pools by key, each with its version. The least recently used one is dropped first."""
+    """Cached responses for all pools, by key, each with its version.
+
+    The least recently used response is dropped first.
+    """
 
     def __init__(self, most_bytes: int) -> None:
         self.most_bytes, self.nbytes = most_bytes, 0
@@ -24,7 +27,7 @@ class Answers:
         self._lock = Lock()
 
     def value(self, key: Hashable, version: Hashable, find: Callable[[], T]) -> T:
-        """Return the cached response for a version. Calculate it if no version or a different one is cached."""
+        """Return the response for a version. Calculate it unless this version is cached."""
         with self._lock:
             kept, answer, _ = self._answers.get(key, (None, None, 0))
             if key in self._answers:
@@ -66,11 +69,11 @@ def read_cursor(cursor: str, page: str, *kinds: type[int] | type[float]) -> tupl
 
 @dataclass(frozen=True)
 class PoolAt(PoolView):
-    """A pool as seen by one transaction: its columns in memory, and the names of its players."""
+    """A pool as one transaction sees it: its columns in memory, and the names of its players."""
 
     @property
     def snapshot(self) -> Snapshot:
-        """The pool in memory, as seen by this transaction."""
+        """The pool in memory, as this transaction sees it."""
         raise NotImplementedError
 
     @property
@@ -79,7 +82,7 @@ class PoolAt(PoolView):
         raise NotImplementedError
 
     def version(self) -> int:
-        """The version of the pool that this transaction's responses belong to.
+        """The version of the pool to which this transaction's responses belong.
 
         Returns:
             The number of the latest log entry, or 0 if the log is empty.

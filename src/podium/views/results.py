@@ -24,7 +24,7 @@ def rate_results(pool: PoolAt) -> Rated:
     """Rate the results of a pool with the library, as `podium.rate` does.
 
     Returns:
-        The library's result, which does not include seasons.
+        The library's result. Seasons are not included.
     """
     return rate(counting_results(pool), pool.system)
 
@@ -40,7 +40,7 @@ def counting_results(pool: PoolAt, positions: slice = slice(None)) -> Results:
         positions: only the events at these positions in the order of rating. Default: all.
 
     Returns:
-        A table. Rating it with the library gives exactly the ratings of the pool, except for seasons.
+        A table. If you rate it with the library, the ratings are exactly the same as in the pool, except for seasons.
     """
     snapshot = pool.snapshot
     columns, uids = snapshot.events.columns, snapshot.events.order.part("uid")[positions]
@@ -73,7 +73,7 @@ def event_results(pool: PoolAt, events: Sequence[Event]) -> Results:
 
 
 def with_names(pool: PoolAt, table: pl.DataFrame) -> pl.DataFrame:
-    """Return the table with the numbers of players and equipment replaced by their current names."""
+    """Replace the numbers of players and equipment in a table by their current names."""
     if table.is_empty():
         return table
     is_small, columns = table.height <= SMALL_ROWS, [*filter(holds_player_numbers, table.columns)]

@@ -61,7 +61,7 @@ def rivals(pool: PoolAt, name: str) -> Rivals:
     """Return the player's opponents in the latest events (up to 100). The first call is slow, and its result is cached.
 
     Returns:
-        Every opponent, with the duels and expected scores, and the player's best win.
+        Every opponent, with duels and expected scores, and the player's best win.
 
     Raises:
         UnknownError: there is no such pool or player.
@@ -72,7 +72,8 @@ def rivals(pool: PoolAt, name: str) -> Rivals:
 def explained_events(pool: PoolAt, stands: PlayerStanding) -> dict[Moved, ExplainedEvent]:
     """Return a player's latest events and the duels in them, newest first.
 
-    An event is explained again only if the player's change in it is different, or if the pool has been corrected since.
+    An event is explained again only if the player's change in it is different, or if the pool has been corrected in the
+    meantime.
     """
     corrected = pool.execute(SELECT_NEWEST_CORRECTION, newest=pool.snapshot.seq).scalar()
     key, version = ("duels", pool.id, stands.number), (pool.system, corrected)
@@ -121,7 +122,7 @@ def duels_by_opponent(pool: PoolAt, name: str) -> Rivals:
         for number, *cells in zip(numbers, *(column.tolist() for column in columns), strict=True)
     ]
     upsets = [(event.upset, moved.uid) for moved, event in events.items() if event.upset is not None]
-    best = min(reversed(upsets), key=lambda row: row[0].expected, default=None)  # the oldest if several are equal
+    best = min(reversed(upsets), key=lambda row: row[0].expected, default=None)  # the oldest win if several are equal
     return Rivals(
         events=len(events),
         duels=score.size,
@@ -139,7 +140,7 @@ def best_win(pool: PoolAt, upset: Upset, uid: int, names: Mapping[int, str]) -> 
     return BestWin(names[upset.opponent], event.event_id, title, moment, upset.heat, upset.expected, sequence=number)
 
 
-MAX_MEETINGS = 1000  # maximum number of meetings of two players to list, newest first, and to read at once
+MAX_MEETINGS = 1000  # maximum number of meetings between two players to list, newest first, and to read at once
 MAX_ENTRANTS = 250_000  # maximum number of entrants in meetings that are read at once
 MAX_UNRANKED = 100  # maximum number of meetings without ranks, newest first, for which heats are counted
 Heats = tuple[int, int, int]  # heats that one player won, drew and lost against another
@@ -242,9 +243,9 @@ def rivalry(pool: PoolAt, name: str, other: str, *, newest: int = 10) -> Rivalry
 
 
 def side_ahead(own: int, theirs: int, heats: Heats) -> int:
-    """Return 1 if the first player was ahead in an event, -1 if the other player was, or else 0.
+    """Return 1 if the first player was ahead in an event, -1 if the other player was, otherwise 0.
 
-    Ranks decide, or heats if there are no ranks.
+    Ranks decide or, if there are no ranks, heats.
     """
     if not own or not theirs:
         wins, _, losses = heats
@@ -275,7 +276,7 @@ def common_events(pool: PoolAt, meetings: Meetings, scores: Sequence[Heats]) -> 
 
 
 def results_against(pool: PoolAt, uids: Array, one: int, two: int) -> list[Heats]:
-    """Return the number of heats that `one` won, drew and lost against `two` in each event (all 0 for team mates)."""
+    """Return the numbers of heats that `one` won, drew and lost against `two` in each event (all 0 for team mates)."""
     if not uids.size:
         return []
     table = results_of(pool.snapshot, uids)

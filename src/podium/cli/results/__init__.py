@@ -1,1 +1,1 @@
-"""Commands that read tables of results (check, import, columns), and the code that reads FILE for all commands."""
+"""Commands that read results tables (check, import, columns), and the code that reads FILE for all commands."""

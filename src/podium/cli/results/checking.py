@@ -1,4 +1,4 @@
-"""Commands for a results file before it is rated, and for its columns: check, columns."""
+"""Commands that check a results file before rating, and describe its columns: check, columns."""
 
 import textwrap
 from collections.abc import Iterator
@@ -53,7 +53,7 @@ def check(
 
 
 def write_certain(file: Input, fix: Path) -> None:
-    """Write the table with all cells that Podium understands. The other cells stay unchanged."""
+    """Write the table with all cells that Podium understands. Other cells stay unchanged."""
     from podium.importers.tables.open_table import mapped_rows, with_original_cells
 
     if not Path(file.path).is_file():
@@ -93,7 +93,7 @@ def report(results: "Results") -> None:
 
 
 WIDTH = 80
-INDENT = 12  # room for the longest name and two blanks
+INDENT = 12  # width of the longest name and two blanks
 
 
 @examples("podium columns", "podium columns status")
@@ -144,5 +144,5 @@ def detail(column: Column) -> Iterator[str]:
 
 
 def entry(name: str, text: str) -> list[str]:
-    """Return a name with a text next to it, within the width."""
+    """Return a name followed by a text, wrapped to the width."""
     return textwrap.wrap(text, WIDTH, initial_indent=name.ljust(INDENT), subsequent_indent=" " * INDENT)

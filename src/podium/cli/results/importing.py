@@ -1,4 +1,4 @@
-"""The `import` command, which turns files into a results table."""
+"""The `import` command, which converts files to a results table."""
 
 import shlex
 import sys
@@ -41,7 +41,7 @@ SHOWN_ROWS, GUESSED_ROWS, MAX_KEY_DOTS = 10, 3, 3  # dots of a key, such as colu
 
 
 class Forfeits(StrEnum):
-    """Treatment of players who left."""
+    """How to treat players who left."""
 
     keep = "keep"
     drop = "drop"
@@ -143,7 +143,7 @@ def read_options(
     writes_map: bool,
     asks: bool,
 ) -> "Options":
-    """Return the options of an import. For tables, they include command-line flags and answers from a terminal."""
+    """Return the options of an import. For tables, these include command-line flags and answers from a terminal."""
     if form != TABLES:
         if flags.are_given() or writes_map:
             raise ParameterError(f"{form} needs no options that name columns. They are for tables (csv).")
@@ -155,7 +155,7 @@ def read_options(
 
 
 def table_options(options: "Options", flags: TableFlags, settings: list[str]) -> "Options":
-    """Return the options for tables: a map from a file or from flags, completed using the headings."""
+    """Return the options for tables: a map from a file or from flags, completed with the headings."""
     from podium.importers.tables.read_sheet import answer
 
     document = flags.document(None if options.player == PLAYER else options.player)
@@ -177,7 +177,7 @@ def table_options(options: "Options", flags: TableFlags, settings: list[str]) ->
 
 
 def with_answers(files: list[str], options: "Options") -> "Options":
-    """Return the options with answers to all open questions, posed one at a time below the first rows."""
+    """Return the options with answers to all open questions, which appear one by one below the first rows."""
     from podium.importers.tables.read_sheet import answer, first_rows, questions
 
     posed: list[Question] = []
@@ -212,7 +212,7 @@ def show_map(files: list[str], options: "Options", save: Path | None, *, show_it
 
 
 def show_summary(imported: "Imported", *, err: bool) -> None:
-    """Print counts of the input, and list everything that was skipped on stderr."""
+    """Print counts for the input, and list on stderr everything that was skipped."""
     table = imported.table
     events, players = (table[name].n_unique() for name in ("event_id", "player"))
     lines = [f"imported: {counted(table.height, 'row')}, {counted(events, 'event')}, {counted(players, 'player')}"]

@@ -1,4 +1,4 @@
-"""Results for commands: a results file, another format, or a table with a map or with options for its columns."""
+"""Read results for commands: a results file, another format, or a table with a map or with options for its columns."""
 
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -38,7 +38,7 @@ def switch(name: str, words: str) -> Any:
 
 @dataclass(frozen=True)
 class TableFlags:
-    """Options for the meaning of a table's columns."""
+    """The options for the meaning of a table's columns."""
 
     event: str | None = column(
         "the column that identifies the event, or several that identify it together.", "COLUMN,…"
@@ -71,7 +71,7 @@ class TableFlags:
         return any(value not in (None, False) for value in vars(self).values())
 
     def document(self, player: str | None) -> dict[str, Any] | None:
-        """Return the map for these options, as in TOML, or None if no options were given."""
+        """Return the map for these options, in the form of a TOML document, or None if no options are set."""
         keys = ("sheet", "records", "encoding", "delimiter", "decimal", "thousands")
         source = {key: getattr(self, key) for key in keys if getattr(self, key) is not None}
         if self.thousands == ".":
@@ -110,7 +110,7 @@ class TableFlags:
         return {"columns": columns} if columns else {}
 
     def columns(self) -> dict[str, Any]:
-        """Return the rules for columns that every layout can have."""
+        """Return the rules for columns that can be in every layout."""
         named = {"score": self.score, "team": self.team, "status": self.status, "pool": self.pool}
         rules: dict[str, Any] = {name: {"from": [column]} for name, column in named.items() if column is not None}
         if self.position is not None:
@@ -124,7 +124,7 @@ class TableFlags:
         return rules
 
     def two_sides(self, columns: dict[str, Any]) -> dict[str, Any]:
-        """Return the map for one match per row, with the first side's result or both scores."""
+        """Return the map for one match per row, with the first side's result or with both scores."""
         from podium.importers.tables.open_table import sides_of
 
         players, scores = split(self.sides or ""), split(self.scores or "")
@@ -189,9 +189,9 @@ class Input:
         return self.path
 
     def events_of(self, pool: str) -> "str | Results | pl.DataFrame":
-        """Return the events for a pool of a store. If the format has pools, return only the events of this pool.
+        """Return the events for a pool in a store. If the format has pools, return only this pool's events.
 
-        If only the store can resolve the names in a file, return its path.
+        If only the store can resolve a file's names, return the file's path.
         """
         import polars as pl
 
@@ -221,9 +221,9 @@ class Input:
         return replace(results, frame=own, sent=None)
 
     def events_as(self, pool: str | None) -> "Results | pl.DataFrame":
-        """Return the events of one pool for use in another.
+        """Return one pool's events for use in another pool.
 
-        From an exported pool, return valid events with current names.
+        For an exported pool, return valid events with current names.
         """
         import polars as pl
 
@@ -265,7 +265,7 @@ class Input:
             return False
 
     def read(self) -> "Results":
-        """Read and check the results. Print on stderr how a file with another layout was interpreted."""
+        """Read and check the results. If the file has another layout, print on stderr how it was read."""
         import podium
 
         if self.format is not None and self.format != "csv":
@@ -283,12 +283,12 @@ class Input:
 
 
 def input_option(*, named: bool = False, optional: bool = False, prints: bool = True) -> Any:
-    """Return the default of a parameter of type `Input`, made from FILE, `--format`, `--map` and `--strict`.
+    """Return the default for a parameter of type `Input`, which is made from FILE, `--format`, `--map` and `--strict`.
 
     Args:
-        named: True if FILE is required. Otherwise it may come from the settings.
+        named: True if FILE is required. Otherwise, it may come from the settings.
         optional: True if the command also works without FILE.
-        prints: True if the command prints a table. In that case, `--format` can also name the output, and the command's
+        prints: True if the command prints a table. Then `--format` can also name the output format, and the command's
             `form` parameter has the default `PRINTED`.
     """
     argument = NAMED_FILE if named else OPTIONAL_FILE if optional else FILE
@@ -317,9 +317,9 @@ def input_option(*, named: bool = False, optional: bool = False, prints: bool = 
 
 
 def with_settings(path: str | None, file_format: str | None, map_file: Path | None, *, strict: bool = False) -> Input:
-    """Return the file named by the options or the settings.
+    """Return the file from the options or the settings.
 
-    The format and map in the settings apply to the file in the settings, or to every file if the settings name none.
+    The format and map in the settings apply to the file in the settings or, if there is none, to every file.
     """
     settings = find_settings()
     own = settings.path_of("file")
@@ -331,7 +331,7 @@ def with_settings(path: str | None, file_format: str | None, map_file: Path | No
 
 
 def format_of_file(formats: list[str]) -> str | None:
-    """Return the format of FILE from the values of `--format`. The other values name the output."""
+    """Return the format of FILE from the values of `--format`. Other values name the output format."""
     others = [name for name in formats if name not in SHAPES]
     unknown = next((name for name in others if name not in FORMATS), None)
     if unknown is not None:

@@ -1,4 +1,4 @@
-"""Commands for keys to the service and for webhooks: key, webhook."""
+"""Commands for the service's keys and webhooks: key, webhook."""
 
 from dataclasses import asdict
 from datetime import timedelta

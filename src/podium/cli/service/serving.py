@@ -68,7 +68,7 @@ def serve(
     ),
 ) -> None:
     """Run the service, with pages and the HTTP API. In a terminal, it shows a link that creates the first admin."""
-    os.environ.setdefault("POLARS_MAX_THREADS", "1")  # small tables: handing them to threads costs more than it saves
+    os.environ.setdefault("POLARS_MAX_THREADS", "1")  # for small tables, threads cost more time than they save
     with needs_extra("service", "the service"):
         import uvicorn  # noqa: F401  (reports a missing extra before everything else is loaded)
 
@@ -87,7 +87,7 @@ def serve(
     if workers > 1:
         refuse_workers(url, workers)
     path = database_file(url)
-    if path is not None and is_sealed(path):  # it would not see changes by others
+    if path is not None and is_sealed(path):  # it would not see other processes' changes
         raise PodiumError(
             f"{path}: this folder is read-only, but the service must write to it. Serve a copy made with podium db"
             " backup FILE."
@@ -135,7 +135,7 @@ def read_size(text: str) -> int:
 
 
 def show_first_link(store: "Store", host: str, port: int) -> None:
-    """Print a link that creates the first admin, if there is no admin yet.
+    """If there is no admin yet, print a link that creates the first one.
 
     Without a terminal, print the command to use instead.
     """
@@ -175,7 +175,7 @@ db = App(help="Create, upgrade, copy and restore a database.")
 season = App(help="Begin seasons, and show their leaderboards.")
 
 
-ROOM_RATIO = 3  # free space for an upgrade, in sizes of the file: for a copy, and for SQLite to rewrite it
+ROOM_RATIO = 3  # free space for an upgrade, in sizes of the file: for a copy, and for SQLite's rewriting
 
 
 class NotUpgradedError(PodiumError):
@@ -215,7 +215,7 @@ def upgrade(url: str = storing.DATABASE) -> None:
 
 
 def copy_before_upgrade(url: str) -> None:
-    """Copy an SQLite file before an upgrade changes it. For any other database, print that there will be no copy."""
+    """Copy an SQLite file before an upgrade changes it. For other databases, print that there is no copy."""
     from podium.log.database import engine_for, explain_failure, require_database
     from podium.log.files import file_of
     from podium.store.backup import back_up

@@ -63,14 +63,14 @@ class OrderWord(StrEnum):
 
 
 def open_store(url: str = DATABASE) -> "Store":
-    """Open the store at a URL. It is closed when the command ends."""
+    """Open the store at a URL, and close it when the command ends."""
     store = store_type()(url, must_exist=True)
     atexit.register(store.close)
     return store
 
 
 def create_store(url: str = DATABASE) -> "Store":
-    """Open the store at a URL, and create it if it is missing. It is closed when the command ends."""
+    """Open the store at a URL, or create it if it is missing. Close it when the command ends."""
     store = store_type()(url)
     atexit.register(store.close)
     return store
@@ -81,7 +81,7 @@ CREATED_STORE: Any = Made(create_store)
 
 
 def store_type() -> "type[Store]":
-    """Return the `Store` class without opening anything."""
+    """Return the `Store` class. Nothing is opened."""
     options.prepare()
     with needs_extra("service", "a store"):
         from podium.store import Store
@@ -93,7 +93,7 @@ WOULD_MOVE = Option(False, "--dry-run", help="Save nothing, and show the ratings
 
 @dataclass(frozen=True)
 class Rerating:
-    """The database for a command that may change many ratings, and the options for the change."""
+    """The database for a command that may change many ratings, and the options for this change."""
 
     url: str
     actor: str
@@ -106,7 +106,7 @@ class Rerating:
         return open_store(self.url)
 
     def make(self, pool: str, act: "Act", done: str, planned: str) -> None:
-        """Make a change and print that it is `done`, or print what is `planned` and the largest rating changes."""
+        """Make a change and print `done`. For a dry run, print `planned` and the largest rating changes."""
         if self.dry_run:
             moved = self.store.preview(pool, act).ratings
             show.note(f"{planned}; {counted(len(moved), 'rating')} would change")
@@ -166,7 +166,7 @@ def show_receipts(receipts: list["Receipt"], form: Format) -> None:
 
 @dataclass(frozen=True)
 class SheetFlags:
-    """Options for comparing a sheet with its earlier version."""
+    """The options for comparing a sheet with its earlier version."""
 
     amend: bool = Option(False, "--amend", help="Update a file that was sent before: add, correct and void events.")
     overrule: bool = Option(False, "--overrule", help="With --amend: also undo corrections made by hand in the pool.")
@@ -250,7 +250,7 @@ def ingest(
 
 
 def with_answers(sheet: "Sheet | None", made: Mapping[str, str], flags: SheetFlags) -> "Sheet | None":
-    """Return the sheet with the event IDs that Podium created. Standard input is a sheet without a name."""
+    """Return the sheet with the event IDs that Podium made. Standard input is a sheet without a name."""
     from podium.store.writing.proposals import Sheet
 
     if flags.again and flags.skip_known:
@@ -263,7 +263,7 @@ def is_terminal() -> bool:
 
 
 def run_or_ask(run: Callable[[SheetFlags], Any], flags: SheetFlags) -> Any:
-    """Store a sheet. In a terminal, ask questions that only the sender can answer."""
+    """Store a sheet. In a terminal, ask the questions that only the sender can answer."""
     from podium.store.writing.sheets import SheetError
 
     try:
@@ -304,7 +304,7 @@ def ask_when(
 
 
 def date_or(word: str) -> Callable[[str], str]:
-    """Return a check for typed text: a date, or the given word."""
+    """Return a function that checks typed text, which may be a date or this word."""
     from podium.ledger.leaderboard import instant
 
     def check(text: str) -> str:
@@ -317,7 +317,7 @@ def date_or(word: str) -> Callable[[str], str]:
 
 
 def read_as_kept(store: "Store", pool: str, file: Input, flags: SheetFlags) -> "tuple[Input, Sheet | None]":
-    """Return a file with the map that the pool has stored for it, and its sheet. Standard input has no sheet."""
+    """Return a file, read with the map that the pool has stored for it, and its sheet. Standard input has no sheet."""
     from podium.importers.tables.maps import load_map, write_map
     from podium.store.writing.proposals import Sheet
 
@@ -328,7 +328,7 @@ def read_as_kept(store: "Store", pool: str, file: Input, flags: SheetFlags) -> "
     kept = next((sheet.map for sheet in store.sheets(pool) if sheet.name == name), "")
     if file.map is None and file.format is None and kept:
         document = tomllib.loads(kept)
-        if "join" in document:  # it may come from someone else's export, or from a browser
+        if "join" in document:  # the map may come from someone else's export, or from a browser
             raise ParameterError(
                 f"{file.path}: the map that pool {pool} saved for {name} joins other files. Give a map with --map."
             )
@@ -340,7 +340,7 @@ def read_as_kept(store: "Store", pool: str, file: Input, flags: SheetFlags) -> "
 
 
 def show_changes(changes: "SheetChanges", form: Format, *, dry_run: bool) -> None:
-    """Print the changes from a sheet that was sent again, by event. The counts go to stderr."""
+    """Print the changes from a resubmitted sheet, by event. The counts go to stderr."""
     import polars as pl
 
     show.note(f"{changes.sheet}: {changes}")
@@ -382,7 +382,7 @@ def amend(
 
 
 def status_command(act: str, summary: str, example: str) -> Callable[..., None]:
-    """Return a command that changes whether an event counts. `act` is the corresponding method of `Store`."""
+    """Return a command that changes whether an event counts. `act` is the matching method of `Store`."""
 
     @examples(example)
     def command(

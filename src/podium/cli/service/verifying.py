@@ -25,7 +25,7 @@ class NotVerifiedError(PodiumError):
 
 
 def read_heads(text: str) -> "list[Head]":
-    """Return the heads in the file with this name, or the head in the text itself."""
+    """Return the heads in the file with this name or, if there is no such file, the head in the text."""
     from podium.log.chain import parse_head
 
     path = Path(text)
@@ -41,7 +41,7 @@ def read_heads(text: str) -> "list[Head]":
 
 
 def parse(content: str) -> Any:
-    """Return the JSON in a file, or in its first line if each line is a JSON document."""
+    """Return the JSON document in a file or, if each line is a document, in the first line."""
     try:
         return json.loads(content)
     except ValueError:
@@ -87,7 +87,7 @@ def verify(
 
 
 def key_notes(store: "Store") -> list[str]:
-    """Return a line that lists the keys in use. The log does not include them, so an admin must check them."""
+    """Return a line with the keys in use. The log does not contain them, so an admin must check them."""
     from podium.store.keys import list_keys
 
     keys = [

@@ -1,1 +1,1 @@
-"""Parts that commands share: options, settings, tables, files and texts."""
+"""Code that commands share: options, settings, tables, files and texts."""

@@ -1,9 +1,9 @@
-"""Commands: help with headings and examples, parameters made from several options, and `podium.toml`.
+"""Commands: their help with headings and examples, parameters made from several options, and `podium.toml`.
 
-Typer's own panels need Rich, which takes longer to load than everything else together.
+Typer's own panels need Rich, which takes longer to load than everything else.
 
-`podium.toml` has defaults for values that neither an option nor the environment provides. It is in the working folder
-or the nearest folder above it. Its paths are relative to its own folder.
+`podium.toml` has defaults for values that neither an option nor the environment provides. The file is in the working
+folder or in the nearest folder above it. Its paths are relative to its own folder.
 """
 
 import functools
@@ -25,10 +25,10 @@ from podium.support.words import suggestion
 
 @dataclass(frozen=True)
 class Made:
-    """The default of a parameter that is made from several options: the parameters of `make`.
+    """The default of a parameter that is made from several options, which are the parameters of `make`.
 
-    The options replace the parameter. If `last`, all of them except FILE come after the command's own options. `then`
-    converts the value that was made.
+    The options replace the parameter. If `last`, all of them except FILE follow the command's own options. `then`
+    converts the resulting value.
     """
 
     make: Callable[..., Any]
@@ -67,7 +67,7 @@ def with_options(command: Callable[..., None]) -> Callable[..., None]:
 
 
 class Coercion:
-    """Converter that accepts valid values immediately. For any other value, Typer's own converter takes over."""
+    """A converter that accepts valid values directly. Typer's own converter handles other values."""
 
     def coerce(self, value: Any, param: Any, ctx: Any) -> Any:
         if value is None:
@@ -79,7 +79,7 @@ class Coercion:
 
 
 class Quick:
-    """A command or group that converts values quickly. If Typer has no such step, nothing changes."""
+    """A command or group that converts values quickly. If Typer lacks this step, nothing changes."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         for parameter in self.get_params(ctx):  # type: ignore[attr-defined]
@@ -92,7 +92,7 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 def examples(*lines: str) -> Callable[[_Function], _Function]:
-    """Give a command its example lines."""
+    """Add example lines to a command."""
 
     def attach(command: _Function) -> _Function:
         command.examples = lines  # type: ignore[attr-defined]
@@ -132,7 +132,7 @@ class Group(Quick, TyperGroup):
         return list(self.commands)
 
     def format_commands(self, _ctx: Any, formatter: Any) -> None:
-        """Write the commands, with one section per heading."""
+        """Write the commands, in one section per heading."""
         headings: dict[str, list[tuple[str, str]]] = {}
         widest = max(map(len, self.commands))  # one width under all headings
         room = formatter.width - 6 - widest
@@ -187,7 +187,7 @@ class SettingsFile:
     values: Mapping[str, Any] = field(default_factory=dict)
 
     def get(self, name: str) -> Any:
-        """Return a value such as `system` or `leaderboard.top`, or None if it is not in the file."""
+        """Return a value such as `system` or `leaderboard.top`, or None if the file lacks it."""
         table, _, key = name.rpartition(".")
         values = self.values.get(table, {}) if table else self.values
         return values.get(key)
@@ -202,7 +202,7 @@ class SettingsFile:
         return ParameterError(f"{self.path}, line {self.line(name)}: {message}")
 
     def line(self, name: str) -> int:
-        """Return the line of a value, or the line of the first word that may be its name."""
+        """Return the line of a value, or of the first word that may be its name."""
         table, _, key = name.rpartition(".")
         header = ""
         for number, line in enumerate(self.text.splitlines(), start=1):
@@ -220,7 +220,7 @@ class SettingsFile:
 
 
 def find_settings() -> SettingsFile:
-    """Return the settings that apply in the working folder."""
+    """Find the settings that apply in the working folder."""
     working = Path.cwd()
     paths = [folder / FILE_NAME for folder in (working, *working.parents)]
     path = next((candidate for candidate in paths if candidate.is_file()), None)
@@ -303,7 +303,10 @@ def from_settings(name: str) -> Callable[[typer.Context, typer.CallbackParam, An
 
 
 def database_of_settings(context: typer.Context, parameter: typer.CallbackParam, value: Any) -> Any:
-    """Return the URL of a database, as `from_settings` does. An SQLite path is relative to the working folder."""
+    """Return the URL of a database in the same way as `from_settings`.
+
+    An SQLite path is relative to the working folder.
+    """
     url = from_settings("db")(context, parameter, value)
     return url if url == value or "://" in url else str(find_settings().path_of("db"))
 

@@ -1,4 +1,4 @@
-"""Options that several commands share, and the system that they name."""
+"""Options that several commands share, and the system in these options."""
 
 import functools
 import io
@@ -32,7 +32,7 @@ def complete_system(incomplete: str) -> list[str]:
 
 
 def one_of(*names: str) -> Callable[[str], list[str]]:
-    """Return a function that completes one of these names."""
+    """Return a function for the completion of these names."""
 
     def complete(incomplete: str) -> list[str]:
         return [name for name in names if name.startswith(incomplete)]
@@ -103,7 +103,7 @@ EVERY = Option(
 
 
 def dated(rows: Any, started_at: str | None, every: str | None) -> tuple[Any, str]:
-    """Return results in which events without dates get one, and a note for the log about the added dates."""
+    """Add dates to events without one. Return the results, and a note for the log about the added dates."""
     if started_at is None and every is None:
         return rows, ""
     if started_at is None:
@@ -132,7 +132,7 @@ def check_output(path: Path) -> None:
 
 
 def check_outputs(outputs: Iterable[Path | None], read: Iterable[str] = ()) -> None:
-    """Check that tables can be written to all these paths, which must differ from each other and from the input."""
+    """Check that tables can be written to all of these paths, which must differ from each other and from the input."""
     taken = {Path(file).resolve() for file in read}
     for path in outputs:
         if path is None:
@@ -148,11 +148,12 @@ def write_table(
 ) -> None:
     """Write a frame in the format of the path's suffix.
 
-    Floats are written as the shortest text that gives the same number again, or with 16 digits in a workbook. Only
-    Parquet keeps the metadata.
+    Floats are written as the shortest text that reads back as the same number or, in a workbook, with 16 digits. Only
+    Parquet preserves the metadata.
 
     Args:
-        guard: True to put an apostrophe in CSV before text that would be a formula. Workbooks have a type for text.
+        guard: True to put an apostrophe before text in CSV that would otherwise be a formula. Workbooks have a type for
+            text.
     """
     suffix = path.suffix.lower()
     if suffix == ".xlsx" and frame.height > MAX_SHEET_ROWS:
@@ -175,7 +176,7 @@ def write_table(
 
 
 def as_written(table: "pl.DataFrame") -> "pl.DataFrame":
-    """Return the table, in which whole numbers are written without a decimal point."""
+    """Convert whole numbers in a table to integers, so that they are written without a decimal point."""
     import polars as pl
 
     def plain(name: str) -> pl.Expr:
@@ -194,7 +195,7 @@ def write_text(text: str, path: Path) -> None:
 
 
 def unused_path(path: Path) -> Path:
-    """Return the path, or the first unused one of name-2, name-3 and so on."""
+    """Return the path or, if it is taken, the first of name-2, name-3 and so on that is not."""
     candidates = chain([path], (path.with_stem(f"{path.stem}-{number}") for number in count(2)))
     return next(candidate for candidate in candidates if not os.path.lexists(candidate))
 
@@ -221,7 +222,7 @@ def read_table(path: Path) -> "pl.DataFrame":
 
 @functools.cache
 def prepare() -> None:
-    """Load the engine once per process, before anything is compiled."""
+    """Load the engine once per process, before any compilation."""
     from podium.kernels.compiled import announce_compiling, compile_without_blas
 
     compile_without_blas()
@@ -245,7 +246,7 @@ DEFAULT_SYSTEM = "elo"
 
 @dataclass(frozen=True)
 class SystemFlags:
-    """The system described by the options."""
+    """The system from the options."""
 
     system: str | None = SYSTEM_NAME
     settings: list[str] | None = SETTINGS
@@ -264,7 +265,7 @@ class SystemFlags:
 
 
 def chosen_system(system: str | None, settings: list[str] | None, system_file: Path | None) -> "System":
-    """Return the system described by the options. `--set` overrides the file."""
+    """Return the system from the options. `--set` overrides the file."""
     prepare()
     from podium.cli.terminal.trust import require_trust
     from podium.systems import load, name_and_value, split_settings
@@ -293,9 +294,9 @@ SYSTEM: Any = Made(SystemFlags, then=SystemFlags.choose)
 
 
 def system_of(text: str, parameters: dict[str, Any]) -> "System":
-    """Return the system that a text such as `elo` or `elo:k=20` describes. `parameters` override the ones in the text.
+    """Return the system for a text such as `elo` or `elo:k=20`. `parameters` override the parameters in the text.
 
-    The names of Podium's systems and of parameters are not case-sensitive.
+    Names of Podium's systems and of parameters are not case-sensitive.
     """
     from podium.engine.rule_checks import check_rules
     from podium.systems import current_name, load, name_and_value, names, split_settings
@@ -311,7 +312,7 @@ def system_of(text: str, parameters: dict[str, Any]) -> "System":
 
 
 def to_spelling(kind: "type[System]", parameters: dict[str, Any]) -> dict[str, Any]:
-    """Return the parameters, with their names spelled as in the system."""
+    """Return the parameters, with names spelt as in the system."""
     spelling = {setting.name.lower(): setting.name for setting in fields(kind)}
     return {spelling.get(name.lower(), name): value for name, value in parameters.items()}
 
@@ -336,7 +337,7 @@ def read_system_file(file: Path) -> tuple[str | None, dict[str, Any]]:
 
 
 def default_system() -> "System":
-    """Return the system to use if no option names one: from PODIUM_SYSTEM, from the settings, or plain Elo."""
+    """Return the system to use if no option states one: from PODIUM_SYSTEM, from the settings, or plain Elo."""
     from podium.cli.terminal.trust import require_trust
 
     in_environment = os.environ.get(SYSTEM_VARIABLE, "").strip()
@@ -348,7 +349,7 @@ def default_system() -> "System":
     settings = find_settings()
     text, parameters = settings.get("system") or DEFAULT_SYSTEM, settings.get("parameters") or {}
     if settings.path is not None and ".py" in text:
-        if os.name == "posix" and settings.path.stat().st_uid not in (os.getuid(), 0):  # it may be above this folder
+        if os.name == "posix" and settings.path.stat().st_uid not in (os.getuid(), 0):  # possibly above this folder
             raise settings.fault(
                 "system", "the file belongs to another user, so its system is not run. Name it with --system."
             )

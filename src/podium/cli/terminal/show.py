@@ -1,9 +1,9 @@
-"""Tables for people: aligned text that fits the terminal, designed for 80 columns.
+"""Tables for reading: aligned text that fits the terminal, designed for 80 columns.
 
 Columns that identify a row never shrink. Columns without values are left out, and columns with a single value are named
-below the table. If a table is still too wide, Podium removes, in this order: the time of day in dates, line breaks it
-can add to headings, the least interesting columns, texts on one line, and columns on the right. Columns that are left
-out are named below the table.
+below the table. If a table is still too wide, Podium shortens dates to days, breaks headings, removes the least
+interesting columns, wraps texts, and removes columns on the right, in this order. Columns that are left out are named
+below the table.
 """
 
 import json
@@ -34,10 +34,10 @@ NARROWEST_WORDS = 24  # of a column of words
 IDENTITY = frozenset(
     {"rank", "player", "rating", "system", "event_id", "name", "id", "opponent", "subject", "seq", "delta", "into"}
 )
-LEAST_OF_INTEREST = ("last_event_id", "peak", "volatility", "last_played_at")  # the first is left out first
+LEAST_OF_INTEREST = ("last_event_id", "peak", "volatility", "last_played_at")  # columns to leave out, in this order
 WHOLE_DAY, MINUTE = "%Y-%m-%d", "%Y-%m-%d %H:%M"
 TERMINAL_VARIABLES = {"COLUMNS", "FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE"}  # read by Rich
-UNSAID = {"pool": "default"}  # values that need no mention
+UNSAID = {"pool": "default"}  # values that are not mentioned
 
 
 @dataclass
@@ -45,13 +45,13 @@ class Column:
     name: str
     texts: list[str]
     is_number: bool
-    days: list[str] | None = None  # texts of times, cut to the day
+    days: list[str] | None = None  # times as text, shortened to the day
     heading: str = ""
     widest: int | None = None  # of a column of words on several lines
 
     @property
     def natural(self) -> int:
-        """The width of its texts and its heading."""
+        """The width that the texts and the heading need."""
         return max(cells_of(line) for text in (self.heading, *self.texts) for line in text.split("\n"))
 
     @property
@@ -61,11 +61,11 @@ class Column:
 
 @dataclass
 class Layout:
-    """The columns of a frame that are shown, and those that are not."""
+    """The displayed columns of a frame, and the columns that are left out."""
 
     columns: list[Column]
     constant: Mapping[str, str] = field(default_factory=dict)  # value by column, for columns with one value
-    left_out: list[str] = field(default_factory=list)  # for lack of room
+    left_out: list[str] = field(default_factory=list)  # columns left out for lack of space
 
     @property
     def width(self) -> int:
@@ -78,7 +78,7 @@ class Layout:
 
 def lay_out(frame: "pl.DataFrame", shown: "pl.DataFrame", width: int | None) -> Layout:
     empty = {name for name in frame.columns if frame.height and is_empty(frame[name])}
-    constant = {  # with one value in several rows, unless they identify rows
+    constant = {  # columns with one value in several rows, unless they identify rows
         name: as_column(frame[name].head(1)).texts[0]
         for name in frame.columns
         if frame.height > 1 and name not in empty | IDENTITY and frame[name].n_unique() == 1
@@ -92,9 +92,9 @@ def lay_out(frame: "pl.DataFrame", shown: "pl.DataFrame", width: int | None) -> 
 
 
 def as_column(series: "pl.Series") -> Column:
-    """Return a column as strings. Times show the time of day only if any of them is not 00:00."""
+    """Return a column as strings. Times show the time of day only if it is not 00:00 everywhere."""
     days = None
-    if str(series.dtype) == "UInt64":  # one bit per recent event: show the number of set bits
+    if str(series.dtype) == "UInt64":  # one bit per recent event; show the number of set bits
         series = series.bitwise_count_ones()
     texts = column_texts(series, MINUTE)
     if series.dtype.is_temporal():
@@ -136,12 +136,12 @@ def fit(layout: Layout, width: int | None) -> Layout:
 
 
 def with_days(column: Column) -> Column:
-    """Return the column with its times shortened to the day."""
+    """Return the column, with times shortened to the day."""
     return column if column.days is None else replace(column, texts=column.days)
 
 
 def with_folded_headings(column: Column) -> Column:
-    """Return the column. If the heading is wider than the texts, it is broken after underscores."""
+    """Return the column, with the heading broken after underscores if it is wider than the texts."""
     below = replace(column, heading="").natural
     parts = column.heading.replace("_", "_ ").split()
     lines = textwrap.wrap(" ".join(parts), max(below, *map(len, parts)), break_long_words=False)
@@ -149,7 +149,7 @@ def with_folded_headings(column: Column) -> Column:
 
 
 def cells_of(text: str) -> int:
-    """Return the number of terminal cells that a line takes up."""
+    """Return the number of terminal cells in a line."""
     if text.isascii() and text.isprintable():
         return len(text)
     from rich.cells import cell_len
@@ -180,7 +180,10 @@ def table_text(layout: Layout, console: "Console | None") -> str:
 
 
 def plain_lines(layout: Layout) -> list[str] | None:
-    """Return the lines of a table without Rich, exactly as Rich would write them. None if texts need several lines."""
+    """Return the lines of a table exactly as Rich would write them, but without Rich.
+
+    Return None if texts need several lines.
+    """
     columns = []
     for column in layout.columns:
         texts, width = [column.heading, *column.texts], column.width
@@ -193,7 +196,7 @@ def plain_lines(layout: Layout) -> list[str] | None:
 
 
 def rich_lines(layout: Layout, console: "Console | None") -> list[str]:
-    """Return the lines of a table, with headings that a terminal highlights."""
+    """Return the lines of a table, with headings highlighted in a terminal."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
@@ -211,7 +214,7 @@ def rich_lines(layout: Layout, console: "Console | None") -> list[str]:
 
 
 def wrap(text: str) -> list[str]:
-    """Return a sentence on lines that fit the design width."""
+    """Wrap a sentence to the design width."""
     return textwrap.wrap(text, DESIGN_WIDTH, subsequent_indent="  ")
 
 
@@ -223,7 +226,7 @@ def room(console: "Console | None") -> int | None:
 
 
 def explanation_text(explanation: "Explanation") -> str:
-    """Return a change with its parts, which add up as displayed, and the sentences about it."""
+    """Return the text for a change: its parts, which add up as displayed, and the sentences about it."""
     sentences = (
         explanation.duels.headline,
         explanation.duels.meaning,
@@ -240,7 +243,7 @@ def explanation_text(explanation: "Explanation") -> str:
 
 
 def waterfall(explanation: "Explanation") -> Iterator[tuple[str, str]]:
-    """Yield the lines of a change: a label, and its points."""
+    """Yield the lines for a change, each with a label and points."""
     from podium.pages.why import steps_of
     from podium.support.words import signed
 
@@ -253,7 +256,7 @@ def waterfall(explanation: "Explanation") -> Iterator[tuple[str, str]]:
 
 
 def what_if_text(imagined: "WhatIf") -> str:
-    """Return the changes that other results would have caused, one per line."""
+    """Return the changes for other results, one per line."""
     from podium.support.words import signed
 
     if not imagined.alternatives:
@@ -303,7 +306,7 @@ def show(
         terminal = console()
         if columns is None:
             layout = lay_out(chosen, shown, room(terminal))
-        else:  # all chosen columns, however wide
+        else:  # all chosen columns, regardless of their width
             layout = Layout([as_column(shown[name]) for name in shown.columns])
         sys.stdout.write((f"{title}\n" if title else "") + table_text(layout, terminal))
         if shown.height < frame.height:
@@ -315,7 +318,7 @@ def show(
 def show_records(
     records: Iterable[Any], kinds: Mapping[str, Any], form: Format, *, max_rows: int | None = None
 ) -> None:
-    """Print these fields of objects or mappings. If the kind is None, it is inferred from the values."""
+    """Print these fields of objects or mappings. If the kind of a field is None, the values determine it."""
     import polars as pl
 
     rows = [
@@ -354,7 +357,7 @@ def show_json(value: Any) -> None:
 
 @contextmanager
 def progress(*steps: str) -> Iterator["Steps"]:
-    """Show a progress bar with named steps on stderr, if the work takes more than a second."""
+    """Show a progress bar with named steps on stderr if the work takes more than a second."""
     bar = Steps(steps)
     timer = threading.Timer(PROGRESS_AFTER_S, bar.appear)
     timer.daemon = True
@@ -387,7 +390,7 @@ class Steps:
         return self.steps[min(self.completed, len(self.steps) - 1)]
 
     def appear(self) -> None:
-        """Show the bar only to people. A program that reads stderr wants only errors."""
+        """Show the bar only in a terminal. Programs that read stderr expect only errors."""
         if not sys.stderr.isatty():
             return
         from rich.console import Console

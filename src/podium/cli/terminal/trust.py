@@ -1,4 +1,4 @@
-"""The Python files that a settings file may run: the user has trusted them, and neither file has changed since then."""
+"""The Python files that a settings file may run: files that the user trusts, if neither file has changed since."""
 
 import hashlib
 from pathlib import Path
@@ -15,7 +15,7 @@ def code_in(system: str | None) -> Path | None:
 
 
 def record_of(settings: Path, code: Path) -> tuple[Path, str]:
-    """Return the path of the record of trust, and the text that it contains if neither file has changed."""
+    """Return the path of the record of trust, and the text that it contains if both files are unchanged."""
     import platformdirs
 
     paths = settings.resolve(), code.resolve()

@@ -56,7 +56,7 @@ def take(match: Node, pool: str | None, players: dict[str | None, Node], collect
 
 
 def reason_to_drop(match: Node, sides: list[Node]) -> str:
-    """Return the reason why a match does not count, or an empty string if it does."""
+    """Return the reason why a match does not count, or an empty string if it counts."""
     if match.is_object and match["state"].value != "complete":
         return "not complete"
     if match["forfeited"].value is True:
@@ -65,7 +65,7 @@ def reason_to_drop(match: Node, sides: list[Node]) -> str:
 
 
 def positions(match: Node, sides: list[Node], event: Event) -> tuple[float, float]:
-    """Return the places of both sides. If there is no winner or loser, the places are equal."""
+    """Return the places of both sides. Without a winner and loser, the places are equal."""
     winner = match["winner_id"]
     if winner.value is None:
         if match["loser_id"].value is not None:
@@ -77,7 +77,7 @@ def positions(match: Node, sides: list[Node], event: Event) -> tuple[float, floa
 
 
 def scores(match: Node, event: Event) -> tuple[float | None, float | None]:
-    """Return the points of a single set or, if there are several sets, the number that each side won."""
+    """Return the points in a single set or, if there are several sets, the number of sets that each side won."""
     node = match["scores_csv"]
     if node.value in (None, ""):
         return None, None

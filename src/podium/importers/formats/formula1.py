@@ -26,12 +26,12 @@ class Session(NamedTuple):
     results: str  # path to the results of the session within a race
     date: str = "date"  # a session that has no date gets the race's date at 00:00 UTC
     time: str = "time"
-    statuses: Mapping[str, str] = {}  # statuses by the word that replaces a position
+    statuses: Mapping[str, str] = {}  # statuses, by the word in place of a position
     is_timed: bool = True  # False for qualifying, whose times come from knock-out parts and do not determine the order
 
 
 class Form(NamedTuple):
-    """The paths of the values in a row of results, and the tables that contain races and names."""
+    """The paths to the values in a row of results, and the tables with races and names."""
 
     driver: str
     team: str
@@ -41,8 +41,8 @@ class Form(NamedTuple):
     has_gaps: bool  # True if times may be gaps to the leader
     races: str = ""
     race_id: str = ""  # column of the table of races
-    unknown: str = ""  # remedy for a race that is missing in the table of races
-    # for each table, the columns of the ID in the results and of the public name
+    unknown: str = ""  # advice for a race that is missing in the table of races
+    # for each table, the columns with the ID in the results and with the public name
     names: Mapping[str, tuple[str, str]] = {}
 
 
@@ -54,7 +54,7 @@ F1DB = Form(
     "driverId", "constructorId", ("positionText",), "timeMillis", "time", has_gaps=False, races=RACES, race_id="id",
     unknown=f"is not a race in {RACES}",
 )  # fmt: skip
-F1DB_SESSIONS = {  # by table of the results
+F1DB_SESSIONS = {  # by results table
     f"{RACES}-race-results": Session("f1-race", "raceResults", "date", "time", F1DB_STATUSES),
     f"{RACES}-sprint-race-results": Session(
         "f1-sprint", "sprintRaceResults", "sprintRaceDate", "sprintRaceTime", F1DB_STATUSES
@@ -163,7 +163,7 @@ def whole_document(source: Source) -> Node:
 
 
 def rows_of(source: Source, needed: Sequence[str]) -> Iterable[tuple[Node, str]]:
-    """Return the rows of a CSV or JSON table, each with a description of its fault, or with an empty string."""
+    """Return the rows of a CSV or JSON table, each with a description of its error, or with an empty string."""
     if not is_json(source):
         return csv_rows(source, needed)
     table = whole_document(source)
@@ -209,7 +209,7 @@ def read_answer(race: Node, races: "Races") -> None:
 class Races:
     """The events of an import. Their rows may come from several files.
 
-    A time that has a sign is a gap to the leader.
+    A time with a sign is a gap to the leader.
     """
 
     def __init__(self, collector: Collector) -> None:
@@ -220,7 +220,7 @@ class Races:
     def event(self, session: Session, race_id: str, start: Node, race: Node | None) -> Event:
         """Return the event for a session.
 
-        `start` is the start time given in the session's results, and `race` contains the race's date.
+        `start` is the start time from the session's results, and `race` contains the race's date.
         """
         name = f"{race_id}-{session.pool}"
         if name not in self.events:

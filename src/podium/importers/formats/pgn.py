@@ -30,13 +30,13 @@ UNKNOWN = {
     "Round": "?",
     "White": "?",
     "Black": "?",
-}  # defined by the standard
+}  # results that the standard defines
 LICHESS_EVENT = re.compile(r"^(?:rated|casual) (.+?) (?:game|tournament|swiss)\b", re.IGNORECASE)
 LICHESS_SITE = re.compile(r"^https?://(?:www\.)?lichess\.org/", re.IGNORECASE)
-LICHESS_SPEEDS = {30: "ultrabullet", 180: "bullet", 480: "blitz", 1500: "rapid"}  # by upper limit in seconds
+LICHESS_SPEEDS = {30: "ultrabullet", 180: "bullet", 480: "blitz", 1500: "rapid"}  # speeds by upper limit in seconds
 LICHESS_CLOCK = re.compile(r"^(\d+)\+(\d+)$")
-TYPICAL_MOVES = 40  # number of moves in a typical game, each of which adds the increment
-BYES = frozenset({"bye", "(bye)", "freilos", "spielfrei"})  # words that replace an opponent
+TYPICAL_MOVES = 40  # number of moves in a typical game; each adds the increment
+BYES = frozenset({"bye", "(bye)", "freilos", "spielfrei"})  # words in place of an opponent
 URL = re.compile(r"^https?://(?:www\.)?(.+)$", re.IGNORECASE)
 COMPUTER = re.compile(r"^lichess AI level \d+$")
 DATE = re.compile(r"^(\d{4}|\?{1,4})(?:[./-](\d{1,2}|\?{1,2})(?:[./-](\d{1,2}|\?{1,2}))?)?$")
@@ -47,10 +47,10 @@ CHECKED_BYTES = 1 << 20  # number of bytes read at a time to find the encoding
 
 @dataclass(slots=True)
 class Game:
-    event: Event  # its place is the first line of the game
+    event: Event  # its place is the game's first line
     tags: dict[str, tuple[str, str]] = field(default_factory=dict)  # value and place of each tag
     end: str | None = None
-    moves: bool = False  # True if more than tags has been read
+    moves: bool = False  # True if more than the tags has been read
     blank: bool = False  # True if a blank line followed the tags
     comment: int = 0  # line where the open comment began, or 0
     variations: list[int] = field(default_factory=list)  # lines where the open variations began
@@ -77,7 +77,7 @@ def read(files: Sequence[Source], collector: Collector) -> None:
 
 
 def games(source: Source) -> Iterator[Game]:
-    """Split a file into its games. Before that, read the whole file once to find its encoding."""
+    """Split a file into its games. First, read the whole file once to find its encoding."""
     with source.open() as file:
         encoding = encoding_of(file)
     game: Game | None = None
@@ -109,7 +109,7 @@ def lines(source: Source, encoding: str) -> Iterator[tuple[int, str]]:
 
 
 def encoding_of(file: BinaryIO) -> str:
-    """Return the encoding: UTF-16 if the file is marked so, UTF-8 if the whole file is valid, or else PGN's Latin-1."""
+    """Return the encoding: UTF-16 if the file has its mark, UTF-8 if the whole file is valid, or else PGN's Latin-1."""
     start = file.read(CHECKED_BYTES)
     if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return "utf-16"
@@ -133,20 +133,20 @@ def starts_game(game: Game, line: str) -> bool:
 
 
 def tags_within(number: int, line: str, before: list[tuple[int, str]]) -> list[tuple[int, str]]:
-    """Return the lines of a comment, up to this one, that look like a section of tags."""
+    """Return the lines of a comment, up to this line, that look like a section of tags."""
     if TAG.match(line.rstrip("\r\n")):
         return [*before[-MAX_TAGS:], (number, line)]
     return before if not line.strip() else []
 
 
 def begins_a_game(lines: list[tuple[int, str]]) -> bool:
-    """Return True if lines in a comment are the tags of another game, so that the comment was never closed."""
+    """Return True if lines in a comment are another game's tags, which means that the comment was never closed."""
     names = {tag[1] for _, line in lines if (tag := TAG.match(line.rstrip("\r\n")))}
     return names.issuperset(REQUIRED)
 
 
 def next_line(game: Game | None, source: Source, number: int, line: str) -> Game | None:
-    """Read a line of a game, or the first line of a new one. Between games, return None."""
+    """Read a line of a game, or the first line of a new game. Between games, return None."""
     if game is None:
         if not line.strip() or line.startswith("%"):
             return None
@@ -178,7 +178,7 @@ def read_tag(game: Game, number: int, line: str) -> None:
 def read_moves(game: Game, number: int, line: str) -> None:
     """Read a line of moves to find comments, variations and the result."""
     if not game.comment and ";" not in line:
-        closed = line.rfind("}") + 1  # after it, each brace would start another search for an end
+        closed = line.rfind("}") + 1  # after this, each brace would start another search for an end
         line = COMMENT.sub(" ", line[:closed]) + line[closed:]
     at = 0
     while True:
@@ -246,7 +246,7 @@ def check(game: Game) -> None:
 
 
 def reason_to_drop(game: Game) -> str:
-    """Return the reason why a game does not count, or an empty string if it does."""
+    """Return the reason why a game does not count, or an empty string if it counts."""
     if game.tag("Result") == "*":
         return "no result"
     if any(game.plain(side).lower() in BYES for side in ("White", "Black")):
@@ -268,7 +268,7 @@ def event_id(game: Game, collector: Collector) -> str:
 def started_at(game: Game, times: LocalTimes) -> int | None:
     """Return the start of a game in microseconds.
 
-    It comes from the UTC tags if they are complete, or else from the local ones.
+    It comes from the UTC tags if they are complete, or else from the local tags.
     """
     utc, is_exact = moment(game, "UTCDate", "UTCTime")
     if utc is not None and is_exact:
@@ -281,9 +281,9 @@ def started_at(game: Game, times: LocalTimes) -> int | None:
 
 
 def moment(game: Game, date_tag: str, clock_tag: str) -> tuple[datetime | None, bool]:
-    """Return the time given by two tags, or None if the year is unknown.
+    """Return the time in two tags, or None if the year is unknown.
 
-    Also return whether it includes the time of day.
+    Also return True if it includes the time of day.
     """
     text, clock_text = game.tag(date_tag).strip(), game.tag(clock_tag).strip()
     date, clock = DATE.match(text or "????"), CLOCK.match(clock_text)
@@ -311,7 +311,7 @@ def moment(game: Game, date_tag: str, clock_tag: str) -> tuple[datetime | None, 
 
 
 def pool(game: Game) -> str:
-    """Return the pool: the speed that Lichess names, the variant, the speed under Lichess's rule, or `chess`."""
+    """Return the pool: the speed that Lichess states, the variant, the speed by Lichess's rule, or `chess`."""
     lichess = LICHESS_EVENT.match(game.tag("Event"))
     if lichess:
         return lichess[1].strip().lower()

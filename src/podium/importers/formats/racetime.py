@@ -1,4 +1,4 @@
-"""Import speedrun races from racetime.gg: a single race, a page of a category's races, or one of these on each line.
+"""Import speedrun races from racetime.gg: a single race, a page of a category's races, or one of these per line.
 
 Source: racetimeGG/racetime-app, which also has a separate rating for each category and goal.
 """
@@ -107,7 +107,7 @@ def finish_time(node: Node, event: Event) -> Decimal | None:
 
 
 def check_places(entrants: list[Entrant], event: Event) -> None:
-    """Report finishers whose place is worse than that of a slower entrant."""
+    """Report finishers whose place is worse than a slower entrant's."""
     placed = [(runner.place, runner.time, runner.node["place"]) for runner in entrants if runner.place and runner.time]
     slowest, slowest_place = Decimal(0), 0
     for place, time, node in sorted(placed, key=lambda placed: placed[:2]):

@@ -53,7 +53,7 @@ def take(node: Node, pool: str | None, collector: Collector) -> None:
 
 
 def reason_to_drop(node: Node, slots: list[Node], scores: list[Node]) -> str:
-    """Return the reason why a set does not count, or an empty string if it does."""
+    """Return the reason why a set does not count, or an empty string if it counts."""
     number = node["id"].text
     if number is not None and number.startswith("preview_"):
         return "preview"
@@ -66,7 +66,7 @@ def reason_to_drop(node: Node, slots: list[Node], scores: list[Node]) -> str:
 
 
 def check_winner(winner: Node, slots: list[Node], scores: list[Node], event: Event) -> None:
-    """Report a set whose winner is missing, is not an entrant, or has the lower score."""
+    """Report a set if its winner is missing, is not an entrant, or has the lower score."""
     ids = [slot["entrant.id"].text for slot in slots]
     if winner.text is None:
         event.refuse_node(winner, "is missing. A completed set must have a winner.")

@@ -1,4 +1,4 @@
-"""Import games from a SuperTuxKart server that stores its results, from its SQLite database or an SQL dump of it.
+"""Import games that a SuperTuxKart server stored, from its SQLite database or from an SQL dump.
 
 Source: `doc/fork/Database specifications.md` of kimden/stk-code, versions 1 to 3 of the table of results.
 """
@@ -30,7 +30,7 @@ TEAMS = {0: "red", 1: "blue"}
 TIME = re.compile(r"^[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}$")
 MAX_STEPS = 100_000_000  # maximum number of steps that SQLite's virtual machine may take for a dump
 MAX_VALUE_BYTES = 1_000_000
-# The actions that a dump needs. It must not access other files, or compute without end.
+# The actions that a dump needs. A dump must not access other files, or run forever.
 DUMP_ACTIONS = frozenset(
     getattr(sqlite3, f"SQLITE_{name}")
     for name in (
@@ -53,7 +53,7 @@ class Row(NamedTuple):
         return number if number is not None and abs(number) < float("inf") else None
 
     def known(self, name: str) -> float | None:
-        """Return the number if it is 0 or more. A negative number means "unknown", so return None."""
+        """Return the number if it is 0 or more. Negative numbers mean "unknown", so return None for them."""
         number = self.number(name)
         return number if number is not None and number >= 0.0 else None
 
@@ -81,7 +81,7 @@ def read(files: Sequence[Source], collector: Collector) -> None:
 
 
 def run_dump(connection: sqlite3.Connection, source: Source) -> None:
-    """Run a dump in an in-memory database that has no access to anything else."""
+    """Run a dump in an in-memory database that cannot access anything else."""
     script = decode(source.content(), source.name)
     if "create table" not in script.lower():
         refuse_file(source.name, "is neither an SQLite database nor a dump of one")
@@ -119,7 +119,7 @@ def read_database(connection: sqlite3.Connection, file: str, collector: Collecto
 
 
 def rows_of(connection: sqlite3.Connection, table: str, columns: Sequence[str]) -> Iterator[Row]:
-    """Yield rows game by game, in the order in which they were written or, without a rowid, by time and player.
+    """Yield rows game by game, in the order of writing or, without a rowid, by time and player.
 
     SQLite sorts them.
     """
@@ -231,9 +231,9 @@ def played_s(rows: list[Row]) -> float | None:
 
 
 def team_scores(event: Event, rows: list[Row], goals: list[Row]) -> dict[str, float]:
-    """Return the goals or captures of each team, or nothing if they are not stored.
+    """Return each team's goals or captures, or nothing if they are not stored.
 
-    In soccer, 1 is a goal by the player's team, and -1 is an own goal. In captures, 1 stands for red, and -1 for blue.
+    In soccer, 1 is a goal by the player's team, and -1 is an own goal. In captures, 1 means red, and -1 means blue.
     """
     mode = event.shared["mode"]
     if mode not in SCORED_BY_EVENTS or not any("game_event" in row.cells for row in rows):

@@ -206,9 +206,9 @@ def check(report: Report) -> None:
 
 
 def take(report: Report, collector: Collector, server: str | None = None, received_us: int | None = None) -> None:
-    """Make an event from a report, or count the reason why it contains none.
+    """Make an event from a report, or count the reason why it contains no event.
 
-    `received_us` is the time of matches whose ID contains no time.
+    `received_us` is the time for matches whose ID contains no time.
     """
     event = report.event
     if event.faults:
@@ -254,7 +254,7 @@ def tells_start(report: Report) -> bool:
 
 
 def no_match(report: Report, playing: list[Player]) -> str:
-    """Return the reason why a match does not count under XonStat's rules, or an empty string if it does."""
+    """Return the reason why a match does not count under XonStat's rules, or an empty string if it counts."""
     if report.game_type == "cts":
         return "" if any(fastest(player) for player in playing) else "blank"
     if not any(player.number("matches") for player in report.players.values()):
@@ -265,7 +265,7 @@ def no_match(report: Report, playing: list[Player]) -> str:
 
 
 def fastest(player: Player) -> Decimal | None:
-    """Return the fastest lap or run in hundredths of a second, from the final scoreboard or else from all records."""
+    """Return the fastest lap or run in hundredths of a second, from the final scoreboard, or else from all records."""
     return player.numbers.get("scoreboard-fastest") or player.numbers.get("total-fastest") or None
 
 
@@ -293,6 +293,6 @@ def row(report: Report, player: Player, *, in_teams: bool) -> dict[str, Any]:
 
 
 def without_colours(name: str) -> str:
-    """Return a name as people see it, without colour codes, and with the symbols of the game's font as ASCII."""
+    """Return a name as displayed in the game, without colour codes, and with the symbols of its font as ASCII."""
     plain = COLOUR.sub(lambda code: "^" if code[1] == "^" else "", name)
     return plain.translate(FONT).strip()

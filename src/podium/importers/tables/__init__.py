@@ -1,7 +1,7 @@
-"""Read results from any table: a results table, a table with a map, or one with known columns or headings.
+"""Read results from any table: a results table, a table with a map, or a table with known columns or headings.
 
-Modules for other layouts are imported only when such a table is read. Most tables do not need these modules, and quick
-commands start faster without them.
+Modules for other layouts are imported only when a table needs them. Most tables do not, and quick commands start faster
+without these modules.
 """
 
 import io
@@ -37,20 +37,19 @@ def read_results(
         source: A path (.csv, .parquet, .json, .jsonl; `-` is standard input), a folder of Parquet files or a pattern
             such as `results/*.parquet`, a binary file, a pandas, Polars or Arrow frame, rows as dicts, or `Results`.
         name: Name of the table in messages. Default: the file's name.
-        columns: Meaning of the table's columns: for each results column, the name of a column in the table or a rule,
-            as in a map. All other columns with the name of a results column keep that meaning.
-        ignore: Columns to ignore, or `rest` to ignore all columns that have no meaning.
-        map: A complete map with the content of a TOML file, or the path of the file. It cannot be combined with
-            `columns`.
-        lenient: True to also read tables in other layouts, if their headings and cells are clear. The `notes` of the
-            result say how the table was read.
+        columns: Meaning of the table's columns: for each results column, the name of a column in the table, or a rule
+            as in a map. Other columns that have the name of a results column keep that meaning.
+        ignore: Columns to ignore, or `rest` to ignore all columns without a meaning.
+        map: A complete map: the path of a TOML file, or its content. It cannot be combined with `columns`.
+        lenient: True to also read tables in other layouts, if their headings and cells are clear. The result's `notes`
+            explain how the table was read.
         answers: Answers to the questions that a lenient reading asks, such as `columns.started_at.format=%d/%m/%Y`.
 
     Returns:
         The checked table, with rows in the order of the source.
 
     Raises:
-        ResultsError: The table is invalid. The message names up to 20 faults.
+        ResultsError: The table is invalid. The message lists up to 20 errors.
         ParameterError: The map is invalid, or names unknown columns.
     """
     if map is not None and (columns is not None or ignore):
@@ -68,10 +67,10 @@ def read_results(
 
 
 def read_any(source: Any) -> "tuple[Results, Numbered | None]":
-    """Read and check results in any layout. If it is not a results table, warn the user how the table was understood.
+    """Read and check results in any layout. If it is not a results table, a warning explains how it was read.
 
     Returns:
-        The results, and the numbers of the events if the table was read as it is.
+        The results, and the event numbers if the table was read without changes.
     """
     results, numbered = read_leniently(source)
     if source is not results:
@@ -83,7 +82,7 @@ def read_any(source: Any) -> "tuple[Results, Numbered | None]":
 def read_leniently(
     source: Any, name: str | None = None, answers: Iterable[str] = ()
 ) -> "tuple[Results, Numbered | None]":
-    """Read a results table as it is. If this fails because it has another layout, use its headings and cells."""
+    """Read a results table without changes. If this fails because of a different layout, use its headings and cells."""
     if isinstance(source, Results):
         return source, None
     if is_several(source):

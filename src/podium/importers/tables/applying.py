@@ -1,6 +1,6 @@
 """Apply a map to a table.
 
-The result has one row per entrant with the results columns, and the cells that do not fit.
+The result has one row per entrant, with the results columns and the cells that do not fit.
 """
 
 from collections import Counter
@@ -41,7 +41,7 @@ from podium.support.words import suggestion
 NO_LEADER = "is a gap, but no earlier row of the event has a full time"
 NOT_OF_TABLES = (ROW, FILE, ROW_NAME, COLUMN, CELL, PAIR, *BESIDE)
 ROUND, SIDE, ORDER = "\0round", "\0side", "\0order"
-# prefixes to the name of a results column, for its bad cells and its original texts
+# prefixes of a results column's name, for its bad cells and its original texts
 BAD, WRITTEN = "\0bad ", "\0written "
 
 
@@ -50,10 +50,10 @@ class Mapped:
     grid: Grid
     frame: pl.DataFrame  # columns of results with bad cells set to null, `BAD` and `WRITTEN` columns, and the row
     remedies: Mapping[str, str]
-    headings: Mapping[str, str]  # for each results column, the grid's column if there is only one
+    headings: Mapping[str, str]  # for each results column, the grid's column, if it is only one
     dropped: Counter[str] = field(default_factory=Counter)
     notes: tuple[str, ...] = ()
-    # by event ID that Podium made; empty if the round is unknown
+    # round by event ID that Podium made; empty if unknown
     rounds: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
@@ -62,12 +62,12 @@ class Mapped:
 
     @property
     def rows(self) -> pl.Series:
-        """The number, from 0, of the grid's row that each row comes from."""
+        """The number, from 0, of the grid's row from which each row comes."""
         return self.frame[ROW_NUMBER]
 
     @property
     def bad(self) -> dict[str, tuple[pl.Series, pl.Series]]:
-        """For each column, a mask of the bad cells, and all original texts."""
+        """A mask of the bad cells, and all original texts, for each column."""
         names = (name.removeprefix(BAD) for name in self.frame.columns if name.startswith(BAD))
         return {name: (self.frame[BAD + name], self.frame[WRITTEN + name]) for name in names}
 
@@ -114,7 +114,7 @@ def apply_map(grid: Grid, mapping: Map) -> Mapped:
     written = (name.replace(BAD, WRITTEN) for name in bad)
     frame = laid.select(ROW_NUMBER, *names, *written, *(pl.col(name).fill_null(value=False) for name in bad))
     mapped = Mapped(grid, frame, remedies, headings, dropped, local.notes(), rounds)
-    if mapping.distinct and not bad:  # bad cells are all empty, but may have been different
+    if mapping.distinct and not bad:  # bad cells are all empty now, but may have been different
         mapped = mapped.only_rows(mapped.table.to_struct().is_first_distinct())
     return by_event(mapped)
 
@@ -135,15 +135,15 @@ def round_names(table: Table, headings: tuple[str, ...]) -> pl.Series:
 
 
 def with_player(rules: Mapping[str, Rule], mapping: Map) -> Mapping[str, Rule]:
-    """Return the rules. If the map of a grid has no rule for players, the names of the lines are the players."""
+    """Return the rules. If a grid's map has no rule for players, the names of the lines are the players."""
     player = {"matrix": ROW_NAME, "swiss": ROW_NAME, "crosstable": "\0player"}.get(mapping.layout.kind)
     return rules if player is None or "player" in rules else {**rules, "player": Rule(columns=(player,))}
 
 
 def build_columns(table: Table, rules: Mapping[str, Rule]) -> dict[str, Cells]:
-    """Return every results column.
+    """Build every results column.
 
-    If there is no rule for statuses, take them from words in places, times and scores.
+    If there is no rule for statuses, words in places, times and scores provide them.
     """
     columns = {name: build(table, name, rule) for name, rule in rules.items()}
     for name in ("position", "time_s", "score"):
@@ -160,7 +160,7 @@ def build_columns(table: Table, rules: Mapping[str, Rule]) -> dict[str, Cells]:
 
 
 def by_laps(columns: dict[str, Cells], laps: Cells) -> dict[str, Cells]:
-    """If there are no places, add places by laps and then by time, and remove the times of lapped racers."""
+    """If places are missing, assign them by laps and then by time, and remove the times of lapped racers."""
     heat = ["event_id", *(["heat"] if "heat" in columns else [])]
     nothing = pl.Series("time_s", [None], pl.Float64).new_from_index(0, laps.column.len())
     time_s = columns["time_s"].column if "time_s" in columns else nothing
@@ -176,7 +176,7 @@ def by_laps(columns: dict[str, Cells], laps: Cells) -> dict[str, Cells]:
 
 
 def with_members(laid: pl.DataFrame, split: str) -> pl.DataFrame:
-    """Return one row for each member of a side. The side becomes their team."""
+    """Return one row for each member of a side. The side becomes the member's team."""
     members = pl.col("player").str.split(split)
     team = pl.when(members.list.len() > 1).then("player").alias("team")
     rows = laid.with_columns(*([] if "team" in laid.columns else [team]), members.alias("player"))
@@ -184,7 +184,7 @@ def with_members(laid: pl.DataFrame, split: str) -> pl.DataFrame:
 
 
 def whole_times(columns: Mapping[str, Cells], time_s: Cells, *, from_leader: bool) -> Cells:
-    """Turn gaps into times by adding each to the heat's best full time, or to the previous time, exactly."""
+    """Convert gaps to times, by adding each exactly to the heat's best full time, or to the previous time."""
     heat = columns["heat"].column if "heat" in columns else pl.lit("")
     series = {"event": columns["event_id"].column, "time": time_s.column, "sign": time_s.gaps}
     table = pl.DataFrame(series).with_row_index("row").with_columns(heat.alias("heat"))
@@ -232,7 +232,7 @@ def by_event(mapped: Mapped) -> Mapped:
 
 
 def drop_small(mapped: Mapped) -> Mapped:
-    """Keep events that have at least two entrants, and count the others."""
+    """Keep events that have at least two entrants, and count the remaining events."""
     if "event_id" not in mapped.table.columns:
         return mapped
     sizes = mapped.table.select(pl.len().over("event_id")).to_series()
@@ -244,7 +244,7 @@ def drop_small(mapped: Mapped) -> Mapped:
 
 
 def decimal_marks(columns: Iterable[pl.Series]) -> str:
-    """Return the decimal mark of numbers and times: a point, a comma, `both` if either is possible, or "" for none."""
+    """Return the decimal mark in numbers and times: a point, a comma, `both` if either is possible, or "" for none."""
     texts = [column for column in columns if column.len()]
     if not texts:
         return ""
@@ -254,7 +254,7 @@ def decimal_marks(columns: Iterable[pl.Series]) -> str:
 
 
 def may_be_thousands(texts: pl.Series) -> str:
-    """Return the first number whose mark may separate thousands, if this is possible for all numbers in the column."""
+    """Return the first number whose mark may separate thousands, if all marks in the column may do so."""
     plain = texts.str.strip_chars().drop_nulls()
     marked = plain.filter(plain.str.contains("[.,]"))
     grouped = marked.str.contains(r"^[+-]?[0-9]{1,3}([.][0-9]{3})+$|^[+-]?[0-9]{1,3}(,[0-9]{3})+$")
@@ -264,7 +264,7 @@ def may_be_thousands(texts: pl.Series) -> str:
 
 
 def outcome_points(words: Iterable[str], table: Mapping[float, str] = OUTCOMES) -> dict[str, float]:
-    """Return the points for each word if every word means a win, a loss or a draw. Otherwise, return an empty dict."""
+    """Return the points for each word if all words mean a win, a loss or a draw. Otherwise, return an empty dict."""
     points = {word: own for own, names in table.items() for word in names.split()}
     bare = {word: word.strip().lower().rstrip(".") for word in words}
     letters = sorted({*bare.values()}) if table is OUTCOMES else []
@@ -277,7 +277,7 @@ def outcome_points(words: Iterable[str], table: Mapping[float, str] = OUTCOMES) 
 
 
 def status_words(words: list[str]) -> dict[str, str]:
-    """Return the status for each word that clearly stands for one, in upper or lower case.
+    """Return the status for each word that clearly means one, in upper or lower case.
 
     Statuses themselves are included.
     """
@@ -325,7 +325,7 @@ def refuse_name(map_name: str, place: str, name: str, known: list[str], table_na
 
 
 def join_tables(grid: Grid, mapping: Map) -> pl.DataFrame:
-    """Return the numbered rows of a table, including the columns of its side tables."""
+    """Return a table's numbered rows, including the columns from its side tables."""
     frame = grid.frame.with_columns(pl.Series(ROW_NUMBER, range(grid.frame.height), pl.UInt32))
     for name, join in mapping.join.items():
         frame = join_table(frame, name, join, grid, mapping)
@@ -357,7 +357,7 @@ def join_table(frame: pl.DataFrame, name: str, join: Join, grid: Grid, mapping: 
 
 
 def load_side(file: str, grid: Grid, mapping: Map) -> Grid:
-    """Read a side table with the same settings as the table that refers to it."""
+    """Read a side table with the settings of the table that refers to it."""
     rule = mapping.source
     plain = SourceRule(encoding=rule.encoding, null=rule.null, decimal=rule.decimal, thousands=rule.thousands)
     side = load(sources(str(grid.folder / file))[0], plain)
@@ -365,7 +365,7 @@ def load_side(file: str, grid: Grid, mapping: Map) -> Grid:
 
 
 def filter_rows(frame: pl.DataFrame, mapping: Map) -> tuple[pl.DataFrame, Counter[str]]:
-    """Return the rows that count, and the number of other rows for each reason. Conditions on cells are applied later.
+    """Return the rows that count, and the number of excluded rows for each reason. Conditions on cells apply later.
 
     If both sides report a match, only the reports from the same side as in the first row count.
     """
@@ -397,7 +397,7 @@ def meets(texts: pl.Series, condition: Condition) -> pl.Series:
 
 
 def unfold(frame: pl.DataFrame, mapping: Map, grid: Grid) -> tuple[list[pl.DataFrame], Counter[str]]:
-    """Return the rows of entrants, with one table per side, and the number of cells without an entrant, by reason."""
+    """Return the entrants' rows, one table per side, and the number of cells without an entrant, by reason."""
     layout, dropped = mapping.layout, Counter[str]()
     if layout.kind in ("long", "wide"):
         return [frame] * max(len(layout.sides), 1), dropped

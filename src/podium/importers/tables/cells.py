@@ -1,7 +1,7 @@
-"""Convert the cells of a table to a results column, following a rule.
+"""Convert the cells of a table to a results column by a rule.
 
-Cells that do not fit are reported, never guessed. The results of two sides have common forms such as 1-0, ½:½, 3:1 and
-6:4 7:5. The cells of Swiss lists look like 4w1.
+Cells that do not fit are reported, never guessed. Results of two sides have common forms such as 1-0, ½:½, 3:1 and 6:4
+7:5. Cells of Swiss lists look like 4w1.
 """
 
 import re
@@ -34,7 +34,7 @@ Result = tuple[float | None, float | None]
 
 
 def plain(text: str) -> str:
-    """Return a result in which halves are written as decimals and all dashes are the same."""
+    """Return a result with halves as decimals, and with uniform dashes."""
     text = re.sub(r"(\d)\s*½", r"\1.5", text.strip()).replace("½", "0.5")
     text = re.sub(r"\b1\s*/\s*2\b", "0.5", text)
     text = text.replace(",", ".") if re.fullmatch(r"\d+,\d+", text) else re.sub(r"(?<!\d)0,5(?!\d)", "0.5", text)
@@ -42,10 +42,10 @@ def plain(text: str) -> str:
 
 
 def parse_result(text: str) -> Result | None:
-    """Parse the result of two sides. Return their points or, if there are several sets, the number that each side won.
+    """Parse the result of two sides. Return their points or, for several sets, the number of sets that each side won.
 
     Return None if it is not a result. A single number belongs to the first side. The second side's points are then
-    known only for a single game, in which both sides share one point.
+    known only in a single game, in which both sides share one point.
     """
     text = AS_TIME.sub(lambda clock: f"{clock[1]}:{int(clock[2])}", text)
     text = plain(text)
@@ -80,8 +80,8 @@ ROMAN = ("I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X", "XI", "XII
 IN_WORDS = {word: f"{place}" for words in (ROMAN, "🥇🥈🥉") for place, word in enumerate(words, start=1)}
 EXCEL_EPOCH_DAYS = 25569  # number of days from 1899-12-30 to 1970-01-01
 DAY_MS = 86_400_000
-DIVISORS = {0.1: 10.0, 0.01: 100.0, 0.001: 1000.0, 0.000001: 1e6}  # division is exact, multiplication is not
-PLAYED = r"^[^\p{L}]*[1-9][^\p{L}]*$"  # matches if a part of an event was played, such as laps or a round
+DIVISORS = {0.1: 10.0, 0.01: 100.0, 0.001: 1000.0, 0.000001: 1e6}  # division is exact, but multiplication is not
+PLAYED = r"^[^\p{L}]*[1-9][^\p{L}]*$"  # matches if part of an event was played, such as laps or a round
 NO_GAP = 'is a gap. Give the full time, or set gap = "leader" or "previous"'
 SIGNED_BACK = "is a negative gap"
 UNDECIDED = "does not say who won. Leave these matches out."
@@ -93,8 +93,8 @@ class Cells:
     bad: pl.Series | None = None
     written: pl.Series | None = None
     remedy: str = ""
-    sources: tuple[str, ...] = ()  # columns of the table that the values come from
-    statuses: pl.Series | None = None  # from words in the cells of places and times
+    sources: tuple[str, ...] = ()  # the table's columns that provide the values
+    statuses: pl.Series | None = None  # from words in cells of places and times
     gaps: pl.Series | None = None  # sign of each time, if some times are gaps
 
 
@@ -139,7 +139,7 @@ def build(table: Table, name: str, rule: Rule) -> Cells:
             or_, (table.texts(heading).str.contains(PLAYED).fill_null(value=False) for heading in rule.started)
         )
         texts = texts.set((texts == "did_not_start") & has_part, "dnf")
-    if rule.count:  # values that repeat in other rows are numbered, starting with #2
+    if rule.count:  # repeated values are numbered, starting with #2
         count = pl.col("row").rank("dense").over("text").cast(pl.String)
         counts = pl.DataFrame({"text": texts, "row": table.rows}).select(count).to_series()
         texts = texts.zip_with(counts == "1", texts + " #" + counts)
@@ -170,7 +170,7 @@ def constant(value: Any, height: int) -> pl.Series:
 
 
 def filled(table: Table, parts: tuple[Part, ...]) -> pl.Series:
-    """Return a template filled with the values of each row, or null if one of them is missing."""
+    """Fill a template with the values of each row. Return null if a value is missing."""
     pieces: list[pl.Series] = []
     for part in parts:
         if not part.is_column:
@@ -213,7 +213,7 @@ def as_kind(table: Table, name: str, rule: Rule, texts: pl.Series) -> Cells:
 
 
 def as_results(table: Table, name: str, rule: Rule, texts: pl.Series) -> Cells:
-    """Return the points of one side. In a match, a word such as "retired" does not reveal who won."""
+    """Return one side's points. In a match, a word such as "retired" does not reveal who won."""
     column = each_once(texts, lambda text: points_of(parse_result(text), name, rule.side))
     cells = without_words(rule, texts, column, "must be a result such as 1-0, ½-½, 3:1 or 6:4 7:5")
     if not table.has_sides or cells.statuses is None or cells.bad is None:
@@ -230,7 +230,7 @@ def points_of(result: Result | None, name: str, side: int) -> float | None:
 
 
 def each_once(texts: pl.Series, read: Callable[[str], Any], kind: type[pl.DataType] = pl.Float64) -> pl.Series:
-    """Return the meaning of each cell. Equal cells are parsed only once."""
+    """Parse each cell, but equal cells only once."""
     distinct = texts.drop_nulls().unique().to_list()
     values = pl.Series([read(text) for text in distinct], dtype=kind)
     return texts.replace_strict(distinct, values, default=None, return_dtype=kind)
@@ -251,7 +251,7 @@ def as_numbers(table: Table, rule: Rule, texts: pl.Series) -> Cells:
     numbers = plain.cast(pl.Float64, strict=False)
     if numbers.null_count() > texts.null_count():
         parts = texts.str.replace(RESULTS["price"], "$1$3 $2").str.extract_groups(RESULTS["unit"]).struct
-        if parts[1].drop_nulls().n_unique() == 1:  # all have the same unit, so the numbers can be compared without it
+        if parts[1].drop_nulls().n_unique() == 1:  # all have the same unit, so the numbers are comparable without it
             bare = as_numbers(table, replace(rule, otherwise="null"), parts[0])
             numbers = numbers.zip_with(numbers.is_not_null(), bare.column)
         pounds, ounces = (texts.str.extract(RESULTS["pounds"], group).cast(pl.Float64) for group in (1, 2))
@@ -262,7 +262,7 @@ def as_numbers(table: Table, rule: Rule, texts: pl.Series) -> Cells:
 def without_words(rule: Rule, texts: pl.Series, values: pl.Series, remedy: str) -> Cells:
     """Return the cells.
 
-    Words for statuses and laps have no value. All other cells without a value become bad or null.
+    Words for statuses and laps have no value. Other cells without a value become bad or null.
     """
     unread = values.is_null() & texts.is_not_null()
     if not unread.any():
@@ -278,14 +278,14 @@ def without_words(rule: Rule, texts: pl.Series, values: pl.Series, remedy: str) 
 
 
 def is_lapped(word: str, unit: str | None) -> bool:
-    """Return True if a cell says that a racer was lapped, in the table's own unit or in a common one."""
+    """Return True if a cell means that a racer was lapped, in the table's own unit or in a common unit."""
     if unit is not None and word.strip().endswith(unit):
         return word.strip().removesuffix(unit).strip().removeprefix("+").strip().isdecimal()
     return times.is_lapped(word)
 
 
 def placed(texts: pl.Series) -> pl.Series:
-    """Return the places in cells, or null for a cell that has none."""
+    """Return the places in cells, or null for cells without a place."""
     return texts.str.strip_chars(" .").replace(IN_WORDS).str.extract(RESULTS["place"]).cast(pl.Float64)
 
 
@@ -302,13 +302,13 @@ def number(text: str | None) -> float:
 
 
 def are_winnings(parts: Iterable[Iterable[str | None]]) -> bool:
-    """Return True if players won the points of each part from each other: some are negative, and they add up to 0."""
+    """Return True if players won each part's points from each other. Some are then negative, and they add up to 0."""
     amounts = [[number(text) for text in part] for part in parts]
     return all(min(part) < 0 and abs(sum(part)) < TINY for part in amounts)
 
 
 def as_places(_table: Table, rule: Rule, texts: pl.Series) -> Cells:
-    distinct = texts.drop_nulls().unique()  # only a few, even if there are many rows
+    distinct = texts.drop_nulls().unique()  # only a few distinct values, even if there are many rows
     numbers = texts.replace_strict(distinct, placed(distinct), default=None, return_dtype=pl.Float64)
     return without_words(rule, texts, numbers, "must be a place such as 1, 1st or T2")
 
@@ -366,7 +366,7 @@ def as_moments(table: Table, rule: Rule, texts: pl.Series) -> Cells:
 
 
 def from_epoch(unit: str, texts: pl.Series) -> Cells:
-    """Return times from a number of seconds or milliseconds since 1970, or from a number of days in Excel."""
+    """Convert seconds or milliseconds since 1970, or Excel's day numbers, to times."""
     numbers = texts.cast(pl.Float64, strict=False)
     millis = {"s": numbers * 1000.0, "ms": numbers, "excel": (numbers - EXCEL_EPOCH_DAYS) * DAY_MS}[unit]
     plausible = millis.is_between(-62_135_596_800_000, 253_402_300_799_999)

@@ -1,4 +1,4 @@
-"""Find out how to read each column of a sheet: the rules for its results columns, and the words that replace values."""
+"""Find out how to read each column of a sheet: the rules for results columns, and the words in place of values."""
 
 import re
 from collections import Counter
@@ -19,11 +19,11 @@ from podium.results import headings as heads
 from podium.results.columns import GAP, TIMES
 from podium.results.headings import fold
 
-BESIDE_STATUSES = [r"\s*[^\p{L}\s]*\d[^\p{L}\s]*", ""]  # remove the numbers of played parts from cells that are joined
+BESIDE_STATUSES = [r"\s*[^\p{L}\s]*\d[^\p{L}\s]*", ""]  # remove the numbers of played parts from joined cells
 
 
 def read_columns(sheet: Sheet, columns: Columns) -> Columns:
-    """Return the columns, with a rule for each."""
+    """Return the columns, each with a rule."""
     for name, heading in columns.chosen.items():
         columns = read_column(sheet, columns, name, heading)
     columns = read_title_dates(sheet, columns)
@@ -39,7 +39,7 @@ def as_table(rule: Any) -> Document:
 
 
 def read_column(sheet: Sheet, columns: Columns, name: str, heading: str) -> Columns:
-    """Return the columns with the rule for one more column."""
+    """Return the columns, with the rule for one more column."""
     texts = sheet.cells(heading)
     rule: Any = heading
     notes: Sequence[str] = ()
@@ -71,7 +71,7 @@ def describe_words(words: Mapping[str, str]) -> str:
 def place_rule(sheet: Sheet, columns: Columns, heading: str, texts: pl.Series) -> tuple[Any, list[str]]:
     """Return the rule for places.
 
-    If an answer says that less is better, the numbers are shifted above 0 and used as places.
+    If lower is better according to an answer, the numbers are shifted above 0 and used as places.
     """
     numbers = texts.str.replace(",", ".", literal=True).cast(pl.Float64, strict=False).drop_nulls()
     least = float(numbers.min() or 0.0)  # type: ignore[arg-type]
@@ -86,7 +86,7 @@ def place_rule(sheet: Sheet, columns: Columns, heading: str, texts: pl.Series) -
 
 
 def date_rule(sheet: Sheet, origin: str, distinct: pl.Series) -> tuple[Any, list[str]]:
-    """Return the rule for dates. If it is not clear whether they start with the day or the month, ask."""
+    """Return the rule for dates. If they may start with the day or with the month, ask."""
     if "started_at" in sheet.refined:
         return {"from": origin, **sheet.refined["started_at"]}, []
     ways, rest = times.matching_formats(distinct), dict[str, Any]()
@@ -103,7 +103,7 @@ def date_rule(sheet: Sheet, origin: str, distinct: pl.Series) -> tuple[Any, list
 
 
 def ask_day_or_month(sheet: Sheet, dates: pl.Series, forms: Sequence[str], column: str | None) -> None:
-    """Ask for the format of dates. Each choice shows how the first date is read in that format."""
+    """Ask for the format of dates. Each choice shows the meaning of the first date in that format."""
     days = [dates.head(1).str.to_datetime(form, strict=False)[0] for form in forms]
     meanings = [f"{day.day} {day:%B %Y}" if day else form for day, form in zip(days, forms, strict=True)]
     choices = [
@@ -113,7 +113,7 @@ def ask_day_or_month(sheet: Sheet, dates: pl.Series, forms: Sequence[str], colum
 
 
 def read_times(sheet: Sheet, columns: Columns, name: str, heading: str) -> Columns:
-    """Return the columns with the rule for times.
+    """Return the columns, with the rule for times.
 
     If places decide the order, ignore gaps. Otherwise, ask about them.
     """
@@ -140,7 +140,7 @@ def read_times(sheet: Sheet, columns: Columns, name: str, heading: str) -> Colum
 
 
 def read_title_dates(sheet: Sheet, columns: Columns) -> Columns:
-    """Return the columns with dates from the lines above the head or the file's name, if there are no other dates."""
+    """Return the columns. If there are no other dates, add those in the lines above the head or in the file's name."""
     origin, found = "{title}", sheet.title_dates
     if not found.len() and columns.rules.get("event_id") == "{file}":
         origin, found = "{file}", pl.Series([stem(sheet.grid.name)]).str.extract(times.A_DATE).drop_nulls()
@@ -157,7 +157,7 @@ def read_title_dates(sheet: Sheet, columns: Columns) -> Columns:
 
 
 def read_laps(sheet: Sheet, columns: Columns) -> Columns:
-    """Return the columns with laps before times, because a racer who was lapped may have a shorter time."""
+    """Return the columns, with laps before times, because a lapped racer may have a shorter time."""
     heading = sheet.first_under(heads.LAPS_WORDS)
     if heading is None or columns.rules.get("time_s") is None:
         return columns
@@ -169,7 +169,7 @@ def read_laps(sheet: Sheet, columns: Columns) -> Columns:
 
 
 def read_statuses(sheet: Sheet, columns: Columns) -> Columns:
-    """Return the columns with statuses from places, times and scores, unless there is already a status column."""
+    """Return the columns, with statuses from places, times and scores unless there is a status column."""
     if "status" in columns.chosen or "status" in sheet.given:
         return columns
     known = sheet.refined.get("status", {}).get("map", {})
@@ -200,7 +200,7 @@ def read_statuses(sheet: Sheet, columns: Columns) -> Columns:
 
 
 def read_started(sheet: Sheet, columns: Columns) -> Columns:
-    """Count entrants with a word for "did not start" as not finished if they took part, such as WD after one round."""
+    """Treat entrants with a word for "did not start" as not finished if they took part, such as WD after one round."""
     rule = columns.rules.get("status")
     if rule is None or "status" in sheet.given:
         return columns
@@ -218,7 +218,7 @@ def read_started(sheet: Sheet, columns: Columns) -> Columns:
 
 
 def columns_with_status(sheet: Sheet, columns: Columns, compared: Sequence[str]) -> list[str]:
-    """Return the columns that have a status for entrants without a result, and nothing or a number for all others."""
+    """Return the columns with a status for entrants without a result, and nothing or a number for all others."""
     cells = (pl.col(heading).cast(pl.String).replace("", None).is_null() for heading in compared)
     lacking = sheet.frame.select(pl.all_horizontal(pl.lit(bool(compared)), *cells)).to_series()
     found = []
@@ -233,7 +233,7 @@ def columns_with_status(sheet: Sheet, columns: Columns, compared: Sequence[str])
 
 
 def order_of_sides(rules: Mapping[str, Any]) -> Document:
-    """Return the times of sides as their places if nothing else compares them, because times compare only players."""
+    """Use the times of sides as their places if nothing else compares them, because times compare only players."""
     time, player = rules.get("time_s"), rules.get("player")
     if time is None or "split" not in (player or {}) or not {"position", "team_score"}.isdisjoint(rules):
         return {}

@@ -1,4 +1,4 @@
-"""Find the meaning of each column in a sheet from its heading and cells, or ask about it."""
+"""Find the meaning of each column in a sheet, from its heading and cells, or ask about it."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -18,23 +18,23 @@ from podium.results.column_guide import COMPARED
 from podium.results.columns import ALL, FOR_PAGES, TRUTHS
 from podium.results.headings import fold, is_total, meanings, near_miss, sides
 
-ROWS_FOR_REPEATS = 10_000  # number of rows that are searched for repeated players
+ROWS_FOR_REPEATS = 10_000  # number of rows to search for repeated players
 DOUBT = "numbers, which may be seconds, places or points"
 PLAIN_NUMBER = re.compile(r"[+-]?[\d\s.,]+")  # excludes clock times
-LEAST_STEPS = 3  # number of steps between rows that are needed to show an order
-SAMPLE_CELLS = 1000  # number of cells examined in an unknown column
+LEAST_STEPS = 3  # number of steps between rows that prove an order
+SAMPLE_CELLS = 1000  # number of cells to examine in an unknown column
 
 
 class Columns(NamedTuple):
-    """The meaning of each column in a sheet, as far as it is known, and the reasons for it."""
+    """The meaning of each column in a sheet, as far as it is known, and the reasons."""
 
     chosen: Mapping[str, str]  # heading for each results column
-    asides: Mapping[str, str]  # reason for each heading that is ignored
-    unknown: Sequence[str]  # headings that have no meaning yet
-    used: frozenset[str]  # headings that are used by other rules
-    notes: tuple[str, ...] = ()  # how the table was understood
+    asides: Mapping[str, str]  # reason for each ignored heading
+    unknown: Sequence[str]  # headings without a meaning so far
+    used: frozenset[str]  # headings that other rules use
+    notes: tuple[str, ...] = ()  # notes about how the table was read
     event: str = ""  # template for events that share a name
-    points: Mapping[str, float] = {}  # points for each word that replaces a score
+    points: Mapping[str, float] = {}  # points for each word in place of a score
     rules: Mapping[str, Any] = {}  # rule for each results column, as in a map; None if it is ignored
 
     def make(self, rules: Mapping[str, Any], *notes: str) -> "Columns":
@@ -49,7 +49,7 @@ class Columns(NamedTuple):
         return self._replace(chosen=chosen, asides={**self.asides, self.chosen[column]: why})
 
     def headings(self, *columns: str) -> list[str]:
-        """Return the headings that were chosen for these results columns."""
+        """Return the chosen headings for these results columns."""
         return [self.chosen[column] for column in columns if column in self.chosen]
 
     def open(self, sheet: Sheet) -> list[str]:
@@ -58,7 +58,7 @@ class Columns(NamedTuple):
 
 
 def choose_columns(sheet: Sheet) -> Columns:
-    """Return the heading for each results column. If several are possible, ask."""
+    """Choose the heading for each results column. If several are possible, ask."""
     found, columns = candidates(sheet)
     several = found.get("time_s", [])
     if "position" in found and len(several) > 1:
@@ -102,7 +102,7 @@ def choose_columns(sheet: Sheet) -> Columns:
 
 
 def candidates(sheet: Sheet) -> tuple[dict[str, list[str]], Columns]:
-    """Return the possible headings for each results column, and the columns that have other headings."""
+    """Return the possible headings for each results column, and the columns with other headings."""
     found, asides = dict[str, list[str]](), dict[str, str]()
     for heading in sheet.others(*sheet.used):
         column = sheet.meaning(heading)
@@ -124,9 +124,9 @@ def candidates(sheet: Sheet) -> tuple[dict[str, list[str]], Columns]:
 
 
 def misfit(sheet: Sheet, column: str, heading: str) -> str | None:
-    """Return None if a column's cells fit the meaning of its heading.
+    """Return None if a column's cells fit its heading's meaning.
 
-    Otherwise, return the doubt, or an empty string.
+    Otherwise, return the reason for doubt, or an empty string.
     """
     word, texts = fold(heading), sheet.cells(heading)
     if column == "status" and codes(sheet, heading):
@@ -153,19 +153,19 @@ def misfit(sheet: Sheet, column: str, heading: str) -> str | None:
 
 
 def codes(sheet: Sheet, heading: str) -> dict[str, str]:
-    """Return the statuses for a program's codes, if a column has their heading and contains only known codes."""
+    """Return the statuses for a program's codes, if a column has the right heading and only known codes."""
     known: dict[str, str] = heads.CODES.get(fold(heading), {})
     return known if {*sheet.cells(heading)} <= known.keys() else {}
 
 
 def evidence(heading: str) -> int:
-    """Return how certain a heading is: 3 for the column's name, less for its word, other words and ambiguous words."""
+    """Return a heading's certainty: 3 for the column's name, less for its word, other words and ambiguous words."""
     word = fold(heading)
     return 3 if heading in ALL else 2 if word in ALL else 0 if word in heads.WEAK else 1
 
 
 def decide(sheet: Sheet, column: str, headings: Sequence[str]) -> str:
-    """Return the most certain heading for a results column. If others with different cells are equally certain, ask."""
+    """Return the most certain heading for a results column. If equally certain ones have different cells, ask."""
     most = max(map(evidence, headings))
     first, *others = (heading for heading in headings if evidence(heading) == most)
     rivals = [first, *(other for other in others if not sheet.frame[other].equals(sheet.frame[first], null_equal=True))]
@@ -215,13 +215,13 @@ def take_sum(sheet: Sheet, name: str, headings: list[str], columns: Columns) -> 
 
 
 def has_words(sheet: Sheet, heading: str) -> bool:
-    """Return True if a column may contain names: a cell near the top has letters, but is no time or status."""
+    """Return True if a column may contain names: a cell near the top has letters, but is not a time or status."""
     cells = sheet.cells(heading).head(SAMPLE_CELLS).unique()
     return any(not times.status_word(cell) for cell in cells.filter(cells.str.contains(r"\p{L}{2}")))
 
 
 def take_outcomes(sheet: Sheet, columns: Columns) -> Columns:
-    """Treat words for wins and losses as points, even if the heading above them may mean a status."""
+    """Treat words for wins and losses as points, even if their heading may mean a status."""
     chosen, flag = columns.chosen, sheet.first_under(heads.WON)
     heading, table = (chosen["status"], heads.OUTCOMES) if "status" in chosen else (flag, heads.FLAGS)
     if heading is None or (heading == flag and flag in chosen.values()):
@@ -238,7 +238,7 @@ def take_outcomes(sheet: Sheet, columns: Columns) -> Columns:
 
 
 def split_events(sheet: Sheet, columns: Columns) -> Columns:
-    """Divide events that share a name by days, years or classes, if each of these has a first place.
+    """Divide events that share a name by days, years or classes, if each part has a first place.
 
     Ask about other columns.
     """
@@ -275,7 +275,7 @@ def split_events(sheet: Sheet, columns: Columns) -> Columns:
 
 
 def leave_clubs(sheet: Sheet, columns: Columns) -> Columns:
-    """Ignore teams that are not sides, such as clubs of which several members have places."""
+    """Ignore teams that are not sides, such as clubs with several placed members."""
     event = columns.headings("event_id", "heat")
     if sheet.has_members and "team" in columns.chosen and sheet.repeats([*event, columns.chosen["team"]]):
         columns = columns.leave("team", "clubs, some with several teams")
@@ -297,7 +297,7 @@ def leave_clubs(sheet: Sheet, columns: Columns) -> Columns:
 
 
 def ask_what_numbers(sheet: Sheet, columns: Columns) -> None:
-    """Ask about a column of places or line numbers that contradicts the order of the times or points."""
+    """Ask about a column of places or line numbers that contradicts the order of times or points."""
     place = columns.chosen.get("position")
     totals = filter(is_total, (*columns.asides, *columns.unknown))
     against = next(iter((*columns.headings("time_s", "score"), *totals)), None)
@@ -313,7 +313,7 @@ def ask_what_numbers(sheet: Sheet, columns: Columns) -> None:
 
 
 def ask_what_times(sheet: Sheet, columns: Columns) -> Columns:
-    """Ask whether times decide the order, if distances are next to them or if they may be times of day."""
+    """Ask whether times decide the order, if there are distances or if they may be times of day."""
     time, event = columns.chosen.get("time_s"), columns.chosen.get("event_id")
     if time is None or "position" in columns.chosen or not {"time_s", "position", "score"}.isdisjoint(sheet.named):
         return columns
@@ -363,7 +363,7 @@ def steps_of(sheet: Sheet, heading: str, columns: Columns, place: str | None = N
 
 
 def take_what_compares(sheet: Sheet, columns: Columns) -> Columns:
-    """Use points if the rows of each event begin with the highest, or places if they are in order."""
+    """Use points if each event's rows begin with the highest, or places if they are in order."""
     for heading in dict.fromkeys((*columns.asides, *filter(is_total, columns.unknown))):
         steps, is_sum = steps_of(sheet, heading, columns), is_total(heading)
         if (steps == 0).all() or (is_sum and steps.len() < LEAST_STEPS):
@@ -376,7 +376,7 @@ def take_what_compares(sheet: Sheet, columns: Columns) -> Columns:
 
 
 def are_places(sheet: Sheet, heading: str, columns: Columns) -> bool:
-    """Return True if numbers are certainly places: they count the better entrants, up to 3 or next to a DNF."""
+    """Return True if numbers are certainly places. They count the better entrants, up to 3 or next to a DNF."""
     if not are_ranks(sheet, heading, columns.headings("event_id")):
         return False
     places = placed(sheet.cells(heading))
@@ -384,7 +384,7 @@ def are_places(sheet: Sheet, heading: str, columns: Columns) -> bool:
 
 
 def ask_what_is_near(sheet: Sheet, columns: Columns) -> None:
-    """Ask about headings that may be misspelled."""
+    """Ask about headings that may be misspelt."""
     meant = meanings()
     words = [name for name in ALL if not name.endswith("_s")]
     words += [word for word, column in meant.items() if column not in columns.chosen and word not in heads.WEAK]
@@ -401,7 +401,7 @@ def ask_what_is_near(sheet: Sheet, columns: Columns) -> None:
 
 
 def are_of_events(sheet: Sheet, heading: str, columns: Columns) -> bool:
-    """Return True if each event has a single day. If events have no names, each day must have a first place."""
+    """Return True if each event has a single day. Without names of events, each day must have a first place."""
     if "event_id" in columns.chosen:
         return not varies(sheet, heading, columns.chosen["event_id"])
     if "position" not in columns.chosen or "event_id" in sheet.given:
@@ -412,7 +412,7 @@ def are_of_events(sheet: Sheet, heading: str, columns: Columns) -> bool:
 
 
 def varies(sheet: Sheet, heading: str, event: str | None) -> bool:
-    """Return True if a column has several values within an event, or within a table that is one event."""
+    """Return True if a column has several values within an event, or within a table of one event."""
     if event is None:
         return sheet.cells(heading).n_unique() > 1
     if event not in sheet.frame.columns:

@@ -1,4 +1,4 @@
-"""Read the games in the cells of crosstables and Swiss lists, where each game appears for both sides."""
+"""Read the games in the cells of crosstables and Swiss lists, in which each game appears for both sides."""
 
 import math
 import re
@@ -26,13 +26,13 @@ BY_ORDER = "#"  # lines are numbered by their order
 
 
 def line_numbers(cells: pl.DataFrame, number: str | None) -> list[str]:
-    """Return the line numbers that headings or cells refer to, from a column or from the order of the lines."""
+    """Return the line numbers to which headings or cells refer, from a column or from the order of the lines."""
     in_order = [str(line) for line in range(1, cells.height + 1)]
     return in_order if number in (None, BY_ORDER) else [str(text) for text in as_texts(cells[number])]
 
 
 def crosstable_games(cells: pl.DataFrame, names: list[str], mapping: Map, grid: Grid) -> pl.DataFrame:
-    """Return the games of each pair in a crosstable, from a cell and its mirror image. One half may be empty."""
+    """Return the games of each pair in a crosstable, based on a cell and its mirror image. One half may be empty."""
     players = cells[ROW_NAME].to_list()
     number = mapping.layout.number
     lines = players if number is None else line_numbers(cells, number)
@@ -72,10 +72,10 @@ Mirrors = tuple[str | None, str | None]  # two cells of a crosstable that belong
 
 
 def as_games(met: Sequence[Mirrors]) -> list[list[Mirrors] | None]:
-    """Return the games in each pair of cells of a crosstable, or None if the two cells contradict each other.
+    """Return the games in each pair of crosstable cells, or None if the two cells contradict each other.
 
     Both cells show the same game, or several games such as 1 0 and ½ ½. If most pairs of cells contradict each other,
-    each cell shows the home game of the player in its line.
+    each cell shows the home game of its line's player.
     """
     whole = [own for own in met if None not in own]
     alone = (read for read in map(results, whole) if read and all(map(is_alone, read)))
@@ -106,7 +106,7 @@ def is_alone(result: Result) -> bool:
 
 
 def sums_agree(mirrors: Mirrors, total: float) -> bool:
-    """Return True if two cells show the same game, because the points have the usual sum or the scores are swapped."""
+    """Return True if two cells show the same game. The points then have the usual sum, or the scores are swapped."""
     read = results(mirrors)
     if read is None:  # the cells are forfeits
         return not any(map(str.isdecimal, "".join(map(str, mirrors))))
@@ -118,7 +118,7 @@ def parted(cell: str) -> list[str]:
 
 
 def in_several(mirrors: Mirrors, count: int) -> list[Mirrors] | None:
-    """Return `count` games from two cells, if each lists them or has a sum that only one list of games can have."""
+    """Return `count` games from two cells, if each lists them, or has a sum that only one list of games can have."""
     of_both = []
     for cell in mirrors:
         read = [parse_result(part) or (None, None) for part in parted(cell or "")]
@@ -140,7 +140,7 @@ def with_cells(cells: pl.DataFrame, rows: Sequence[tuple[Any, ...]], names: Sequ
 
 
 def swiss_games(cells: pl.DataFrame, names: list[str], layout: Layout, grid: Grid) -> tuple[pl.DataFrame, Counter[str]]:
-    """Return the games of a Swiss list by round, and the number of cells without a game for each reason.
+    """Return the games of a Swiss list by round, and for each reason the number of cells without a game.
 
     Both cells of a game must agree.
     """
@@ -182,14 +182,14 @@ def swiss_games(cells: pl.DataFrame, names: list[str], layout: Layout, grid: Gri
 
 
 class Game(NamedTuple):
-    """A cell in a Swiss list: the number of the opponent, and the points, or None for a forfeit."""
+    """A cell in a Swiss list: the opponent's number, and the points, which are None for a forfeit."""
 
     opponent: str
     points: float | None
 
 
 def game_text(text: str) -> str:
-    """Return a cell of a Swiss list with the number of the opponent first."""
+    """Return a cell of a Swiss list with the opponent's number first."""
     bare = plain(text).replace(" ", "")
     first = RESULT_FIRST.match(bare)
     if first is None:
@@ -216,7 +216,7 @@ def parse_game(text: str) -> Game | None:
 
 
 def is_mirrored(game: Game, mirror: Game) -> bool:
-    """Return True if two cells show the same game: they share one point, or both show a forfeit."""
+    """Return True if two cells show the same game. They then share one point, or both show a forfeit."""
     if game.points is None or mirror.points is None:
         return game.points is mirror.points
     return game.points + mirror.points == WHOLE[-1]

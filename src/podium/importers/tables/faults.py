@@ -1,4 +1,4 @@
-"""Errors in mapped rows, with their locations in the source, and questions about unrecognized words."""
+"""Errors in mapped rows, with their locations in the source, and questions about unknown words."""
 
 import re
 import shlex
@@ -16,18 +16,18 @@ from podium.results.consistency import NOTHING_COMPARES, REMEDY, bare_heats, con
 
 MAX_WORDS = 3  # maximum number of unknown words in a column to ask about
 STATUS_MEANINGS = {"dnf": "did not finish", "did_not_start": "did not start", "disqualified": "was disqualified"}
-MAX_VALUES = 1000  # maximum number of values listed for a column
+MAX_VALUES = 1000  # maximum number of values to list for a column
 
 
 @dataclass
 class Findings:
     faults: list[Fault] = field(default_factory=list)
-    events: set[str | None] = field(default_factory=set)  # events that have faults
-    checked: tuple[pl.DataFrame, pl.DataFrame | None] = (pl.DataFrame(), None)  # the results, if there are no faults
+    events: set[str | None] = field(default_factory=set)  # events with errors
+    checked: tuple[pl.DataFrame, pl.DataFrame | None] = (pl.DataFrame(), None)  # the results, if there are no errors
 
 
 def find_faults(mapped: Mapped) -> Findings:
-    """Return all faults in mapped rows, grouped in the same way as for a results table."""
+    """Return all errors in mapped rows, grouped as in a results table."""
     found = Findings()
     for name, (which, written) in mapped.bad.items():
         add_cells(found, mapped, name, which, written, mapped.remedies[name])
@@ -61,7 +61,7 @@ def find_faults(mapped: Mapped) -> Findings:
 
 
 def add_contradictions(found: Findings, mapped: Mapped, frame: pl.DataFrame) -> None:
-    """Add faults for rows that contradict each other. All entrants that cannot be compared share one fault."""
+    """Add errors for rows that contradict each other. All entrants who cannot be compared share one error."""
     are_blank = False
     for fault in contradictions(frame):
         found.events |= set() if fault.row is None else {mapped.table["event_id"][fault.row - 1]}
@@ -73,7 +73,7 @@ def add_contradictions(found: Findings, mapped: Mapped, frame: pl.DataFrame) -> 
 
 
 def add_cells(found: Findings, mapped: Mapped, name: str, which: pl.Series, written: pl.Series, remedy: str) -> None:
-    """Add one fault for each value among the marked rows of a column, with the rows that contain it."""
+    """Add one error for each value in the marked rows of a column, with the rows that contain it."""
     grid, column = mapped.grid, mapped.headings.get(name, name)
     rows = pl.DataFrame({"value": written, "row": mapped.rows}).filter(which)
     groups = rows.group_by("value", maintain_order=True).agg(pl.col("row").unique(maintain_order=True))
@@ -89,7 +89,7 @@ def add_cells(found: Findings, mapped: Mapped, name: str, which: pl.Series, writ
 
 
 def add_blanks(found: Findings, mapped: Mapped, frame: pl.DataFrame) -> None:
-    """Add a fault for entrants that cannot be compared because they lack a value that most others have."""
+    """Add an error for entrants who cannot be compared because they lack a value that most others have."""
     table = with_ids(frame)
     heats = bare_heats(table)
     rows = finishers(table).filter(pl.col("unit").is_in(heats["unit"].implode()))
@@ -105,7 +105,7 @@ def add_blanks(found: Findings, mapped: Mapped, frame: pl.DataFrame) -> None:
 
 
 def located(mapped: Mapped, fault: Fault) -> Fault:
-    """Return a fault in the results, with its location in the source."""
+    """Return an error in the results, with its location in the source."""
     name = fault.column
     place = "" if fault.row is None else mapped.grid.place(int(mapped.rows[fault.row - 1]))
     day, event = (mapped.headings.get(column) for column in ("started_at", "event_id"))
@@ -117,7 +117,7 @@ def located(mapped: Mapped, fault: Fault) -> Fault:
 
 
 def without_bad_events(mapped: Mapped) -> tuple[Mapped, list[Fault], int]:
-    """Return the events without faults, the faults in all other events, and the number of these events."""
+    """Return the events without errors, the errors in all other events, and the number of these events."""
     faults: list[Fault] = []
     skipped: set[str | None] = set()
     while (findings := find_faults(mapped)).faults:
@@ -141,7 +141,7 @@ def questions_of_cells(mapped: Mapped) -> list[Question]:
 
 
 def ask_what_it_says(mapped: Mapped, name: str, cell: str) -> Question:
-    """Ask what a word means in place of a place, time or score, or whether to ignore its column."""
+    """Ask what a word means if it replaces a place, time or score, or whether to ignore its column."""
     heading = mapped.headings.get(name, "")
     is_word = name in COMPARED and not re.search(r"\d", cell)
     is_of_entrant = is_word and not (heading and mapped.rows.is_duplicated().any())  # not of a match

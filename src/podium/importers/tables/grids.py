@@ -1,4 +1,7 @@
-"""The layouts of a grid: places, games, results or names in the cells at which players and events meet."""
+"""The layouts of a grid.
+
+Its cells, at the intersection of lines and columns, contain places, games, results or names.
+"""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -31,8 +34,8 @@ from podium.results.column_guide import COMPARED
 from podium.results.headings import fold, is_round, is_total, meanings, sides
 
 MAX_LINES = 10_000  # maximum number of lines in a grid
-LEAST_PLACES = 3  # minimum number of columns headed by places
-MAX_TIMES_APART = 10  # maximum ratio between the longest and the shortest time of an event
+LEAST_PLACES = 3  # minimum number of columns with places as headings
+MAX_TIMES_APART = 10  # maximum ratio of the longest time in an event to the shortest
 
 
 def find_layout(sheet: Sheet) -> Document | None:
@@ -59,7 +62,7 @@ def find_layout(sheet: Sheet) -> Document | None:
 def player_column(sheet: Sheet) -> str | None:
     """Return the column of players.
 
-    It is the first column if the other headings are its cells or the numbers of its lines.
+    It is the first column if the other headings are its cells or its line numbers.
     """
     known = sheet.first("player", "team")
     first, *others = sheet.headings or [""]
@@ -72,14 +75,14 @@ def player_column(sheet: Sheet) -> str | None:
 
 
 def matrix(sheet: Sheet, rows: str | None, cells: Sequence[str], columns: Document, reason: str) -> Document:
-    """Return the map of a grid: the column that names its lines, and its cells, except games that were not played."""
+    """Return the map of a grid: the column with the names of its lines, and its cells, except unplayed games."""
     layout: Document = {"kind": "matrix", "except": sheet.others(rows, *cells)}
     layout |= {} if rows is None else {"rows": rows}
     return {"layout": layout, **without(sheet, cells, UNPLAYED, reason), "columns": columns}
 
 
 def without(sheet: Sheet, headings: Sequence[str], pattern: str, reason: str) -> Document:
-    """Return the condition that drops cells with a pattern, if there are any such cells."""
+    """Return the condition that drops cells with a pattern, if there are such cells."""
     found = sheet.cells(*headings).str.contains(pattern).any()
     return {"where": {"drop": [{"column": "cell", "matches": pattern, "reason": reason}]}} if found else {}
 
@@ -180,7 +183,7 @@ def is_diagonal(sheet: Sheet, names: Sequence[str]) -> bool:
 
 
 def crosstable(sheet: Sheet) -> Document | None:
-    """Return the map of a crosstable, whose columns are headed by the players or by the numbers of their lines."""
+    """Return the map of a crosstable, whose headings are the players or the numbers of their lines."""
     player = player_column(sheet)
     if player is None:
         return None
@@ -207,7 +210,7 @@ def crosstable(sheet: Sheet) -> Document | None:
 
 
 def rounds(sheet: Sheet) -> Document | None:
-    """Return the map for one round per column, with the players' results or the games of a Swiss list."""
+    """Return the map for one round per column, with players' results or the games of a Swiss list."""
     player = player_column(sheet)
     if player is None or "{column}" not in str(sheet.given.get("event_id", "{column}")):
         return None
@@ -239,14 +242,14 @@ def rounds(sheet: Sheet) -> Document | None:
 
 
 def rounds_by_cells(sheet: Sheet, headings: Sequence[str], totals: Sequence[str]) -> list[str]:
-    """Return the columns of rounds that are recognized by their results, because they have other headings."""
+    """Return the columns of rounds, recognized by their results because their headings are different."""
     found = [heading for heading in headings if heading not in totals and sheet.is_unknown(heading)]
     found = [heading for heading in found if fold(heading) not in heads.PENALTY and has_results(sheet, heading)]
     meant = meaning(sheet, found, totals) if len(found) > 1 else {}
     whole = sheet.first("time_s")
     is_timed = whole is not None and (not is_total(whole) or sheet.has(whole, ":"))
     if whole not in (None, *found) and ("time_s" in meant or ("position" in meant and is_timed)):
-        return []  # these are legs, parts of a race, or places in it
+        return []  # these are legs or parts of a race, or places in it
     if meant:
         return found
     is_summed = len(found) > 1 and summing(sheet, found, totals) is not None
@@ -266,7 +269,7 @@ def has_results(sheet: Sheet, heading: str) -> bool:
 
 
 def swiss_list(sheet: Sheet, player: str, found: Sequence[str], aside: Sequence[str]) -> Document | None:
-    """Return the map of a Swiss list, using the first numbering of lines for which all games agree."""
+    """Return the map of a Swiss list, using the first numbering of lines with which all games agree."""
     bare = map(game_text, sheet.cells(*found).unique())
     are_games = (GAME.fullmatch(text) and any(map(str.isalpha, text)) for text in bare)
     if all(are_ranks(sheet, heading) for heading in found) or not any(are_games):
@@ -289,7 +292,7 @@ def swiss_list(sheet: Sheet, player: str, found: Sequence[str], aside: Sequence[
 
 
 def ask_what_cells_are(sheet: Sheet, headings: Sequence[str]) -> None:
-    """Ask what the cells mean, unless an answer says so already."""
+    """Ask what the cells mean, unless an answer already states it."""
     if not sheet.given.keys().isdisjoint(COMPARED):
         return
     choices = [
@@ -311,7 +314,7 @@ def place_of_rounds(headings: Sequence[str]) -> str:
 
 
 def meaning(sheet: Sheet, found: Sequence[str], totals: Sequence[str]) -> Document:
-    """Return the rule for the cells of rounds, if they are certainly times, places, or points that a total adds up."""
+    """Return the rule for the cells of rounds, if they are certainly times, places, or points with a total."""
     if not sheet.given.keys().isdisjoint(COMPARED):
         return {}
     words = [cell for cell in sheet.cells(*found).unique() if not DIAGONAL.fullmatch(cell)]
@@ -332,7 +335,7 @@ def meaning(sheet: Sheet, found: Sequence[str], totals: Sequence[str]) -> Docume
 
 
 def summing(sheet: Sheet, found: Sequence[str], totals: Iterable[str]) -> list[float | None] | None:
-    """Return the numbers of a column that adds up rounds, with or without penalties, or None if none does."""
+    """Return the numbers of a column that adds up rounds, with or without penalties, or None without such a column."""
     sums = [*map(sum, zip(*(numbers_of(sheet, heading) for heading in found), strict=True))]
     penalties = [numbers_of(sheet, heading) for heading in sheet.under(heads.PENALTY) if heading not in found]
     added = [[0.0] * len(sums), *([sign * own for own in penalty] for penalty in penalties for sign in (1, -1))]
@@ -344,14 +347,17 @@ def summing(sheet: Sheet, found: Sequence[str], totals: Iterable[str]) -> list[f
 
 
 def are_of_parts(sheet: Sheet, found: Sequence[str], cells: Sequence[str]) -> bool:
-    """Return True if columns are different parts, as in a decathlon: some lack clock times, and values vary widely."""
+    """Return True if columns are different parts, as in a decathlon.
+
+    Some then lack clock times, and values vary widely.
+    """
     seconds = times.parse_column(pl.Series(cells), decimal=".,")["seconds"]
     clocks = (sheet.has(heading, ":") for heading in found if sheet.texts(heading).count())
     return not all(clocks) and bool(seconds.max() > MAX_TIMES_APART * seconds.min())  # type: ignore[operator]
 
 
 def are_parts(sheet: Sheet, found: Sequence[str], totals: Sequence[str]) -> bool:
-    """Return True if rounds are parts of one event, such as golf rounds, or attempts of which the best counts."""
+    """Return True if rounds are parts of one event, such as golf rounds, or attempts in which the best one counts."""
     place, whole = sheet.first("position"), [total for total in totals if total not in found]
     meant = meaning(sheet, found, whole)
     if place is None:
@@ -365,10 +371,10 @@ def are_parts(sheet: Sheet, found: Sequence[str], totals: Sequence[str]) -> bool
 
 
 def summed(sheet: Sheet, found: Sequence[str], sums: Sequence[float | None]) -> Document:
-    """Return the rule for cells that a total adds up: points, or numbers that are better if they are lower.
+    """Return the rule for cells with a total: points, or numbers for which lower is better.
 
-    This is decided by the order of the players, or by the cells. Places are not taken for points if every winner has
-    the same number.
+    The order of the players decides this. Without an order, the cells are points if every round has the same maximum,
+    unless they are places.
     """
     columns = [numbers_of(sheet, heading) for heading in found]
     least, order = min(map(min, columns)), standing(sheet, sums)
@@ -385,7 +391,7 @@ def summed(sheet: Sheet, found: Sequence[str], sums: Sequence[float | None]) -> 
         return {}
     if order > 0:
         return {"score": {"from": "cell", "as": "result"}}
-    above = {} if least else {"offset": 1}  # makes places larger than 0
+    above = {} if least else {"offset": 1}  # makes places positive
     return {"position": {**as_number(sheet, found), **({"as": "place"} if are_places else above)}}
 
 
@@ -396,7 +402,7 @@ def as_number(sheet: Sheet, headings: Sequence[str]) -> Document:
 
 
 def standing(sheet: Sheet, sums: Sequence[float | None]) -> int | None:
-    """Return 1 if the first player, by places or row order, has the highest sum, or -1 for the lowest sum.
+    """Return 1 if the first player, by places or row order, has the highest sum, or -1 if it is the lowest.
 
     If unclear, return None.
     """
@@ -414,13 +420,16 @@ def standing(sheet: Sheet, sums: Sequence[float | None]) -> int | None:
 
 
 def are_nearly_places(sheet: Sheet, heading: str) -> bool:
-    """Return True if a column may contain the places of one event: it has a 1, and each number only once."""
+    """Return True if a column may contain the places in one event. It then has a 1, and no number twice."""
     places = placed(sheet.cells(heading)).drop_nulls().to_list()
     return len({*places}) == len(places) >= LEAST_PLACES and 1.0 in places
 
 
 def is_scheme(rows: list[list[float]]) -> bool:
-    """Return True if rows follow one points scheme: each row is the beginning of it, and its first step is widest."""
+    """Return True if rows follow one points scheme.
+
+    Then each row is the beginning of the scheme, and the first step is the widest.
+    """
     ordered = [sorted(row, reverse=True) for row in rows]
     scheme = max(ordered, key=len)
     steps = [one - other for one, other in pairwise(scheme)]

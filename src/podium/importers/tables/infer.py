@@ -1,12 +1,11 @@
-"""Infer the map of a sheet from its headings and cells, or find the questions that must be answered first.
+"""Infer the map of a sheet from its headings and cells, or find the questions to answer first.
 
-`infer_map` takes these steps. Each step takes values and returns a value. Its questions are collected in the sheet.
+`infer_map` takes these steps. Each step takes values and returns a value. The sheet collects its questions.
 
-1. `sheet_of`: the table without the rows below it, and the answers so far.
-2. `find_layout`: the map of a layout in which rows are not entrants. A new layout is a new function in its list.
-3. `choose_columns` and `name_event`: the heading of each results column, and the name of events.
-4. `read_source` and `read_columns`: the form of the file, and of the cells in each column.
-5. `check_compared`: the column that decides who beat whom.
+1. `sheet_of`: the table without the rows below it, and the answers so far. 2. `find_layout`: the map of a layout in
+which rows are not entrants. For a new layout, add a function to its list. 3. `choose_columns` and `name_event`: the
+heading of each results column, and the name of events. 4. `read_source` and `read_columns`: the format of the file, and
+of the cells in each column. 5. `check_compared`: the column that determines who beat whom.
 
 Words for headings and cells in 25 languages are in `results/words.toml`.
 """
@@ -61,7 +60,7 @@ OF_CELLS = {"position": "place", "score": "number", "time_s": "duration"}
 
 
 def infer_map(grid: Grid, source: Document, columns: Document) -> tuple[Document, str]:
-    """Return the map of a table as a TOML document, inferred from its cells and some answers, and a line about it.
+    """Infer the map of a table from its cells and some answers. Return it as a TOML document, with a line about it.
 
     Raises:
         UndecidedError: The owner of the table must answer a question.
@@ -96,7 +95,7 @@ def ask_what_is_empty(sheet: Sheet) -> None:
         no_place, no_team = (sheet.texts(heading).is_null() for heading in (place, team))
         is_apart = time is None or sheet.texts(time).filter(no_place).count() == 0
         if is_apart and no_place.equals(no_team, check_names=False):
-            names += ["position", "team"]  # filled only in the row of each team's first member
+            names += ["position", "team"]  # only the row of each team's first member has a value
     found = (heading for name in names if (heading := sheet.first(name)) is not None)
     empty = [heading for heading in found if heading not in sheet.used and heading not in sheet.grid.rule.fill]
     counts = {
@@ -110,7 +109,7 @@ def ask_what_is_empty(sheet: Sheet) -> None:
 
 
 def ask_if_standing(sheet: Sheet) -> None:
-    """Ask whether a table contains standings if a column counts games or adds up the three columns after it."""
+    """Ask whether a table contains standings, if a column counts games or adds up the next three columns."""
     names = sheet.headings
     if sheet.first("event_id") or "event_id" in sheet.given or not sheet.first("player", "team"):
         return
@@ -126,7 +125,7 @@ def ask_if_standing(sheet: Sheet) -> None:
 
 
 def name_event(sheet: Sheet, columns: Columns) -> Columns:
-    """Return the columns with a name for the event, if the table has none: that of the sheet, the day or the file."""
+    """Return the columns, with a name for the event if the table has none: from the sheet, the day or the file."""
     known = columns.chosen.keys() | sheet.given
     if "event_id" in known or "player" not in known:
         return columns
@@ -148,14 +147,14 @@ def name_event(sheet: Sheet, columns: Columns) -> Columns:
 
 
 def is_of_many_events(sheet: Sheet, columns: Columns) -> bool:
-    """Return True if players repeat, but never within rows that have the same value in some unused column."""
+    """Return True if players repeat, but never in rows with the same value in some unused column."""
     rows = columns.headings("player", "heat")
     again = bool(rows) and sheet.repeats(rows)
     return again and any(not sheet.repeats([*rows, heading]) for heading in columns.open(sheet))
 
 
 def find_missing(sheet: Sheet, columns: Columns) -> list[Question]:
-    """Report the faults of a sheet that lacks a required column. Return the questions that come first."""
+    """Report the errors of a sheet that lacks a required column. Return the questions that come first."""
     grid, faults = sheet.grid, sheet.unclear
     for heading in columns.headings(*REQUIRED):
         texts = sheet.cells(heading)
@@ -184,7 +183,7 @@ def find_missing(sheet: Sheet, columns: Columns) -> list[Question]:
 
 
 def likely_headings(sheet: Sheet, columns: Columns) -> list[str]:
-    """Return the possible columns of players, words first, or of events, in which no player repeats."""
+    """Return the possible columns of players, words first, or of events within which no player repeats."""
     headings = columns.open(sheet) if sheet.frame.height > 1 else []
     if "player" in columns.chosen:
         player = columns.chosen["player"]
@@ -194,7 +193,7 @@ def likely_headings(sheet: Sheet, columns: Columns) -> list[str]:
 
 
 def which_column(name: str, headings: Sequence[str]) -> list[Question]:
-    """Ask which column has the players or events, if no heading says so. Everything else may depend on the answer."""
+    """Ask which column has the players or events, if no heading shows it. Everything else may depend on the answer."""
     what = "the players" if name == "player" else "the event, such as a race or round"
     none = Choice("none: the first line has no headings", "source.header", "0")
     none = none if name == "player" else Choice("none: all rows are one event", "columns.event_id", "{file}")
@@ -211,7 +210,7 @@ def ask_thousand_or_more(sheet: Sheet, cell: str, column: str) -> None:
 
 
 def read_source(sheet: Sheet, columns: Columns) -> tuple[Document, Columns]:
-    """Return the format of the file, and the columns with notes about it."""
+    """Return the format of the file, and the columns, with notes about the format."""
     rule, notes = sheet.grid.rule, list[str]()
     keys = ("sheet", "header", "fill", "encoding", "records", "pattern")
     source = {key: getattr(rule, key) for key in keys if getattr(rule, key)} | sheet.source
@@ -237,7 +236,7 @@ def read_source(sheet: Sheet, columns: Columns) -> tuple[Document, Columns]:
 
 
 def check_compared(sheet: Sheet, columns: Columns) -> None:
-    """Ask which column compares entrants, if none does, and whether more or less of a score is better."""
+    """Ask which column compares entrants, if none does, and whether a higher or lower score is better."""
     ask_which_is_better(sheet, columns, columns.chosen.get("score", ""))
     if any(name in columns.rules for name in COMPARED) or sheet.frame.height <= 1:
         return
@@ -255,7 +254,7 @@ def check_compared(sheet: Sheet, columns: Columns) -> None:
 
 
 def ask_which_is_better(sheet: Sheet, columns: Columns, score: str) -> None:
-    """Ask whether more or less of a score is better, unless this follows from places or the row order."""
+    """Ask whether a higher or lower score is better, unless places or the row order show it."""
     names, known = {*sheet.headings}, columns.chosen.keys() | sheet.given.keys()
     is_decided = "score" in sheet.named or "position" in known or {*REQUIRED, "score"} <= names
     if fold(score) not in heads.EITHER or is_decided:
@@ -268,7 +267,7 @@ def ask_which_is_better(sheet: Sheet, columns: Columns, score: str) -> None:
 
 
 def comparisons(sheet: Sheet, heading: str) -> list[Choice]:
-    """Return the ways in which a column might compare entrants."""
+    """Return the ways in which a column could compare entrants."""
     words = sheet.cells(heading).head(SAMPLE_CELLS).unique()
     plain = [word for word in words if times.status_word(word) is None]
     if not plain or heads.LANES & {*fold(heading).split("_")}:
@@ -282,7 +281,7 @@ def comparisons(sheet: Sheet, heading: str) -> list[Choice]:
 
 
 def map_of_layout(sheet: Sheet, shape: Document) -> tuple[Document, str]:
-    """Complete the map of a layout with information from the sheet. Return the map, and a line about it."""
+    """Complete a layout's map with information from the sheet. Return the map, and a line about it."""
     layout = shape["layout"]
     source, columns = read_source(sheet, Columns({}, {}, (), frozenset(sheet.used), rules=shape["columns"]))
     is_row = layout["kind"] == "matrix" and "{column}" not in str(columns.rules["event_id"])
@@ -313,7 +312,7 @@ def map_of_layout(sheet: Sheet, shape: Document) -> tuple[Document, str]:
 
 
 def document(sheet: Sheet, source: Document, rest: Document, drops: Sequence[Document] = ()) -> Document:
-    """Return a complete map, which includes the format of the file and conditions that drop rows below the table."""
+    """Return a complete map, including the format of the file and conditions that drop rows below the table."""
     where = rest.get("where", {})
     drops = [*sheet.drops, *drops, *where.get("drop", [])]
     where = {**where, "drop": drops} if drops else where

@@ -1,4 +1,4 @@
-"""A map gives the meaning of a table's columns. It is written in TOML, and checked before a table is read."""
+"""Maps give the meaning of a table's columns. They are written in TOML, and checked before a table is read."""
 
 import re
 import tomllib
@@ -19,9 +19,9 @@ from podium.support.words import suggestion
 
 Scalar = str | int | float | bool
 Gap = Literal["leader", "previous"]
-ROW, FILE = "row", "file"  # row number and file name in templates, unless columns have these names
+ROW, FILE = "row", "file"  # row number and file name in templates, unless these are names of columns
 BESIDE = {"sheet": grid.SHEET, "title": grid.TITLE}  # also the sheet, and the lines above the head
-LAPS = "laps"  # a column only in maps, from which places are made
+LAPS = "laps"  # a column that only maps have, to make places from it
 ROW_NAME, COLUMN, CELL, PAIR = "row_name", "column", "cell", "pair"  # parts of a grid of cells
 
 
@@ -48,17 +48,17 @@ class Part:
 
 @dataclass(frozen=True)
 class Rule:
-    """Steps that make a results column from the table's columns, in the order of the fields."""
+    """The steps that make a results column from the table's columns, in the order of the fields."""
 
     value: Scalar | None = None  # a constant
     template: tuple[Part, ...] = ()
     columns: tuple[str, ...] = ()  # joined by a blank
-    first: tuple[str, ...] = ()  # columns or templates: the first that is not null
+    first: tuple[str, ...] = ()  # columns or templates, of which the first that is not null counts
     regex: tuple[str, str] | None = None  # a pattern and its replacement
     words: Mapping[str, Scalar] | None = None
     null: Scalar | None = None  # value for empty cells
-    default: Scalar | None = None  # for other texts than `words`
-    equals: str | None = None  # the column to compare with
+    default: Scalar | None = None  # for texts that are not in `words`
+    equals: str | None = None  # the column with which to compare
     then: Scalar | None = None
     other: Scalar | None = None
     kind: str | None = None  # number, place, duration, result or text
@@ -67,11 +67,11 @@ class Rule:
     lapped: str | None = None
     scale: float = 1.0
     offset: float = 0.0  # added last
-    side: int = 1  # of a cell with the result of both sides
-    split: str | None = None  # mark between the members of a side, who get a row each
+    side: int = 1  # side, for a cell with the result of both sides
+    split: str | None = None  # mark between the members of a side, who each get a row
     count: bool = False  # True to number repeated texts
-    started: tuple[str, ...] = ()  # columns whose numbers show that an entrant started
-    format: str | None = None  # of a date
+    started: tuple[str, ...] = ()  # columns in which a number shows that an entrant started
+    format: str | None = None  # format of a date
     epoch: str | None = None  # s, ms or excel
 
     @property
@@ -91,7 +91,7 @@ class Condition:
     column: str
     reason: str
     among: tuple[str, ...] = ()
-    matches: str | None = None  # pattern of a whole cell
+    matches: str | None = None  # pattern for whole cells
     null: bool | None = None
 
 
@@ -101,8 +101,8 @@ class Layout:
     sides: tuple[Mapping[str, Rule], ...] = ()
     rows: str | None = None  # column with the names of the lines
     excluded: tuple[str, ...] = ()  # columns outside the grid
-    empty: str = "drop"  # or keep: cells without a value
-    number: str | None = None  # column with the line numbers in headings or cells; # for their order
+    empty: str = "drop"  # or keep: treatment of cells without a value
+    number: str | None = None  # column with the line numbers that headings or cells use; # for their order
 
 
 @dataclass(frozen=True)
@@ -114,15 +114,15 @@ class Map:
     drop: tuple[Condition, ...] = ()
     keep: tuple[Condition, ...] = ()
     distinct: bool = False  # True to count equal rows once
-    once: tuple[str, ...] = ()  # columns of player, opponent and date; one side's rows count
+    once: tuple[str, ...] = ()  # columns of player, opponent and date; only one side's rows count
     columns: Mapping[str, Rule] = field(default_factory=dict)
     document: Mapping[str, Any] = field(default_factory=dict)  # as in TOML
-    is_preset: bool = False  # True if columns may be missing, as in other versions of a program
-    needs: tuple[str, ...] = ()  # texts or paths that a file of the preset has
+    is_preset: bool = False  # True if columns may be missing, as in some versions of a program
+    needs: tuple[str, ...] = ()  # texts or paths that are in every file of the preset
 
     @property
     def round_of_made_ids(self) -> tuple[str, ...] | None:
-        """The columns with the round or game number in event IDs made by Podium. None if the sender chose the IDs."""
+        """The columns with the round or game number for IDs that Podium makes, or None if the sender chose the IDs."""
         rule = self.columns.get("event_id")
         if rule is None or self.is_preset or rule.value is not None:
             return None
@@ -140,7 +140,7 @@ class Map:
         return frozenset((*conditions, *columns, *self.once))
 
     def rules(self) -> list[Mapping[str, Rule]]:
-        """Return the rules of each side. For tables that are not wide, return one mapping."""
+        """Return each side's rules, or a single mapping for tables that are not wide."""
         return [{**self.columns, **side} for side in self.layout.sides] or [self.columns]
 
 
@@ -152,7 +152,7 @@ LAYOUTS = {  # keys of each kind
 }  # fmt: skip
 MAX_COLUMNS, MAX_WORDS = 64, 100
 FIELDS = {"from": "columns", "map": "words", "as": "kind", "else": "otherwise", "except": "excluded"}  # by other keys
-STATED = {"value", "from", "first"}  # keys of a rule for the source of a column
+STATED = {"value", "from", "first"}  # keys of a rule that state a column's source
 Reader = Callable[[Any, str], Any]
 
 
@@ -175,12 +175,12 @@ def load_map(path: Path) -> Map:
 
 
 def build_map(document: Mapping[str, Any], name: str = "map", *, is_partial: bool = False) -> Map:
-    """Build a map from its TOML document. Unknown keys and values are rejected.
+    """Build a map from its TOML document, rejecting unknown keys and values.
 
-    A partial map may lack columns, and its rules may say only how to read a column.
+    A partial map may lack columns, and its rules may state only how to read a column.
     """
     known, read = document.get("columns", {}), document
-    if is_partial and isinstance(known, Mapping):  # refinements wait for the rules that headings make
+    if is_partial and isinstance(known, Mapping):  # refinements wait for rules from headings
         read = {**document, "columns": {key: rule for key, rule in known.items() if not is_refinement(rule)}}
     try:
         whole = read_table(read, "", OF_MAP)
@@ -201,7 +201,7 @@ def check_layout(layout: Layout, columns: Mapping[str, Rule], *, is_partial: boo
 
 
 def is_refinement(rule: Any) -> bool:
-    """Return True if a rule says how to read a column, but not which column to read."""
+    """Return True if a rule states how to read a column, but not which column to read."""
     return isinstance(rule, Mapping) and not STATED & rule.keys()
 
 
@@ -213,7 +213,7 @@ def read_word(value: Any, place: str, allowed: Iterable[str]) -> str:
 
 
 def read_table(value: Any, place: str, readers: Mapping[str, Reader]) -> dict[str, Any]:
-    """Read a table whose keys are known, each with its reader. Keys are renamed to the fields that hold them."""
+    """Read a table with known keys, each of which has a reader. Keys are renamed to the names of fields."""
     table = as_table(value, place)
     for key in table:
         read_word(key, place, readers)
@@ -309,7 +309,7 @@ def read_mark(value: Any, place: str) -> str:
 
 
 def read_header(value: Any, place: str) -> int | str | tuple[int, ...]:
-    """Read the line of a head, its two lines, or the text of one of its cells."""
+    """Read the line number of a head, its two line numbers, or the text of one of its cells."""
     if isinstance(value, str):
         return read_text(value, place)
     lines = value if isinstance(value, list | tuple) and len(value) > 1 else [value]
@@ -465,7 +465,7 @@ OF_MAP: dict[str, Reader] = {
 
 
 def write_map(document: Mapping[str, Any]) -> str:
-    """Return the document of a map as TOML. Only top-level tables have headings of their own."""
+    """Return the document of a map as TOML. Only top-level tables have headings."""
     lines: list[str] = []
 
     def add(table: Mapping[str, Any], name: str) -> None:

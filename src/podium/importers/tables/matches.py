@@ -1,4 +1,4 @@
-"""The layout with one match per row: its two sides, and the result."""
+"""The layout with one match per row: the two sides and the result."""
 
 import re
 from collections import Counter, defaultdict
@@ -20,7 +20,7 @@ from podium.results.column_guide import COMPARED
 from podium.results.headings import fold, is_pairing, meanings, side_of
 
 PAIR_ALONE = re.compile(r"\s*\d{1,3}\s*[-:\u2013/xX]\s*\d{1,3}\s*(\(\d+\))?\s*")
-VERSUS = (r"vs?\.?", "[\u2013-]")  # marks between the sides; the second is used only in known columns
+VERSUS = (r"vs?\.?", "[\u2013-]")  # marks between the sides; the second applies only in known columns
 MARKS = (
     " / ",
     "/",
@@ -33,14 +33,14 @@ MARKS = (
     *(f" {word} " for word in heads.AND),
 )  # marks between team mates
 FORFEITED = heads.FORFEIT, "forfeit"
-LEAST_PARTS = 3  # minimum number of columns with parts of a match that another column adds up
+LEAST_PARTS = 3  # minimum number of columns with parts of a match if another column adds them up
 Parts = Mapping[str, str]  # heading for each part of a match
 Compared = tuple[list[Document], list[Document]]  # rules for each side, and conditions that drop rows
 MAX_SHOWN = 3  # maximum number of words in a question
 
 
 def matches(sheet: Sheet) -> Document | None:
-    """Return the map for one match per row, or None if no columns contain two sides."""
+    """Return the map for one match per row, or None if there are no columns with two sides."""
     members = defaultdict[str, list[str]](list)
     for heading in sheet.headings:
         members[side_of(heading) or ""].append(heading)
@@ -87,7 +87,7 @@ def matches(sheet: Sheet) -> Document | None:
 
 
 def parts_of_match(sheet: Sheet, members: Mapping[str, Sequence[str]]) -> dict[str, str]:
-    """Return the first heading for each part of a match. If players are next to opponents, they are a side."""
+    """Return the first heading for each part of a match. Players next to opponents are a side."""
     parts = {part: headings[0] for part, headings in members.items()}
     goals = [heading for heading in sheet.under(heads.GOALS) if are_pairs(sheet, heading)]
     if results := goals[:1] or sum_of_pairs(sheet):
@@ -101,7 +101,10 @@ def parts_of_match(sheet: Sheet, members: Mapping[str, Sequence[str]]) -> dict[s
 
 
 def commas(sheet: Sheet, *headings: str) -> str | None:
-    """Return a comma if all cells below headings for three members contain three names. If some contain fewer, ask."""
+    """Return a comma if all cells below headings for three members contain three names.
+
+    If some cells contain fewer names, ask.
+    """
     cells = sheet.cells(*headings)
     are_three = cells.filter(~cells.str.contains(heads.BYE)).str.count_matches(",") == 2  # noqa: PLR2004
     if heads.THREES.isdisjoint(fold(headings[0]).split("_")) or not are_three.any():
@@ -118,7 +121,7 @@ def are_pairs(sheet: Sheet, heading: str) -> bool:
 
 
 def sum_of_pairs(sheet: Sheet) -> list[str]:
-    """Return the column with both sides' points that adds up the others, such as the final score after quarters."""
+    """Return the column that adds up both sides' points in other columns, such as the final score after quarters."""
     points = {
         heading: [own or 0.0 for cell in sheet.texts(heading) for own in parse_result(cell or "0-0") or ()]
         for heading in sheet.headings
@@ -133,7 +136,10 @@ def sum_of_pairs(sheet: Sheet) -> list[str]:
 
 
 def sides_by_cells(sheet: Sheet) -> dict[str, str]:
-    """Return the sides and result of a match, judging by cells alone: two columns share names, and one has results."""
+    """Find the sides and result of a match by cells alone.
+
+    Two columns must share names, and another must have results.
+    """
     columns = {heading: sheet.cells(heading) for heading in sheet.headings if sheet.is_unknown(heading)}
     results = [column for column in columns if are_pairs(sheet, column)]
     names = [heading for heading, cells in columns.items() if cells.str.contains(r"\p{L}{2}").all() and cells.len()]
@@ -144,7 +150,7 @@ def sides_by_cells(sheet: Sheet) -> dict[str, str]:
 
 
 def lead(sheet: Sheet, *columns: str) -> str:
-    """Return the beginning of a match's name: the values of columns that have no gaps, or the lines above the head."""
+    """Return the beginning of a match's name: the values of columns without gaps, or the lines above the head."""
     found = [heading for column in columns if (heading := sheet.first(column))]
     found = found[:1] + [heading for heading in found[1:] if not sheet.texts(heading).null_count()]
     return " ".join(f"{{{heading}}}" for heading in found) or sheet.event
@@ -175,9 +181,9 @@ def match_rows(
 
 
 def once_each(sheet: Sheet, document: Document, player: str, opponent: str) -> Document:
-    """Return the map that reads each match only once if all matches are listed for both sides.
+    """Change the map to read each match only once, if all matches are listed for both sides.
 
-    If only some are, ask.
+    If only some matches are, ask.
     """
     when = [heading for heading in (sheet.first("started_at"), sheet.first("event_id")) if heading is not None]
     rows = sheet.frame.select(player, opponent, *when)
@@ -258,9 +264,9 @@ def compared(sheet: Sheet, parts: Parts) -> Compared:
 
 
 def winner_decides(sheet: Sheet, winner: str, parts: Parts, scores: Sequence[str]) -> bool:
-    """Return True if a column names the winner even if the score is a draw, or ends with a word such as "retired".
+    """Return True if a column states the winner even if the score is a draw, or ends with a word such as "retired".
 
-    If the column names the side with the lower score, ask.
+    If the column states the side with the lower score, ask.
     """
     decides = False
     columns = map(sheet.texts, (parts["first"], parts["second"], winner, *scores))
@@ -280,7 +286,7 @@ def winner_decides(sheet: Sheet, winner: str, parts: Parts, scores: Sequence[str
 
 
 def ask_which_score(sheet: Sheet, result: str, scores: Sequence[str]) -> None:
-    """Ask what decides a match if the result and the scores favour different sides."""
+    """Ask what decides a match, if the result and the scores favour different sides."""
     for written, *cells in zip(*map(sheet.texts, (result, *scores)), strict=True):
         read = filter(None, map(parse_result, (written or "", ":".join(cell or "" for cell in cells))))
         whole = ((own or 0.0, its or 0.0) for own, its in read)
@@ -291,7 +297,7 @@ def ask_which_score(sheet: Sheet, result: str, scores: Sequence[str]) -> None:
 
 
 def ask_who_retired(sheet: Sheet, result: str, words: Iterable[str]) -> None:
-    """Ask whether to leave out matches that end with a word such as "retired", because no column says who won them."""
+    """Ask whether to leave out matches that end with a word such as "retired", because no column shows who won."""
     found = [word for word in words if not re.match(FORFEITED[0], word) and any(map(status_word, word.split()))]
     if found:
         choice = Choice("ignore these matches", "source.null", toml_value(["", *found]))
@@ -315,7 +321,7 @@ def sets(sheet: Sheet) -> list[str] | None:
 
 
 def by_winner(sheet: Sheet, heading: str | None, parts: Parts) -> list[Document]:
-    """Return the rules for both sides, based on a column that names the winner, the winning side or a draw."""
+    """Return the rules for both sides, based on a column that states the winner, the winning side or a draw."""
     if heading is None:
         sheet.ask("no column says who won", ())
         return [{}, {}]
@@ -337,7 +343,7 @@ def by_words(heading: str, points: Mapping[str, tuple[float, float]]) -> list[Do
 
 
 def side_points(words: Iterable[str], parts: Parts) -> dict[str, tuple[float, float]]:
-    """Return both sides' points for words that name the winning side as headings do, or that mean a draw.
+    """Return both sides' points for words that mean a draw, or that name the winning side in the same way as headings.
 
     For example, Home, H and 1 mean the first side, B+3.5 means Black, and X means a draw.
     """

@@ -1,4 +1,4 @@
-"""Read tables by their headings or by a map, and matches with the winner and loser in one row."""
+"""Read tables by their headings or with a map, and matches with both sides in one row."""
 
 import csv
 import io
@@ -26,7 +26,7 @@ from podium.results.reading import STDIN, Results, header_faults, loaded, read_r
 
 
 def read_understood(path: str, name: str, content: bytes | None = None, answers: Iterable[str] = ()) -> Results:
-    """Read a table in another layout, using its headings, its cells and some answers."""
+    """Read a table in another layout, based on its headings, its cells and some answers."""
     form = format_of(path) if content is None else None
     if form or (content is None and len(sources(path)) > 1):
         imported = read_format(form or "csv", [path])
@@ -37,10 +37,10 @@ def read_understood(path: str, name: str, content: bytes | None = None, answers:
 
 
 def read_frame(source: Any, name: str, answers: Iterable[str] = ()) -> Results:
-    """Read a frame or rows in another layout as if they came from a file.
+    """Read a frame, or rows, in another layout as if they came from a file.
 
     Raises:
-        ResultsError: Cells of a results table are invalid, or a table in another layout leaves a question open.
+        ResultsError: Cells of a results table are invalid, or a question about a table in another layout is open.
     """
     if hasattr(source, "reset_index") and any(name is not None for name in source.index.names):
         source = source.reset_index()
@@ -54,13 +54,13 @@ def read_frame(source: Any, name: str, answers: Iterable[str] = ()) -> Results:
 
 
 def in_python(fault: Fault) -> Fault:
-    """Return a fault in which an argument in Python replaces the command that answers its question."""
+    """Return an error that names the Python argument, instead of the command, that answers its question."""
     answers = ", or ".join(f"answers={[choice.answer]} ({choice.meaning})" for choice in fault.choices)
     return fault._replace(command=f"Give podium.read_results {answers}" if answers else "")
 
 
 def content_of(frame: pl.DataFrame) -> bytes:
-    """Return a frame as the content of a file from which it could come: CSV, or JSON if a cell has parts."""
+    """Convert a frame to the content of a file from which it could come: CSV, or JSON if a cell has parts."""
     columns = [as_written(frame[name]) for name in frame.columns]
     written = pl.DataFrame(columns)
     if any(column.dtype.is_nested() for column in columns):
@@ -75,7 +75,7 @@ BLANK_HEAD = re.compile(r"Unnamed: \d+|_duplicated_\d+")
 
 
 def as_written(column: pl.Series) -> pl.Series:
-    """Return a column as people write it: time spans in seconds, dates without times, integers without a point."""
+    """Return a column in people's usual form: time spans in seconds, dates without times, integers without a point."""
     kind = column.dtype
     if kind == pl.Duration:
         return column.dt.total_microseconds() / 1e6
@@ -127,7 +127,7 @@ def checked(mapped: Mapped, name: str, notes: tuple[str, ...] = ()) -> Results:
 
 
 def with_original_cells(mapped: Mapped) -> pl.DataFrame:
-    """Return the table with bad cells as they appear in the source, so that they can be corrected."""
+    """Return the table, with bad cells in their original form so that they can be corrected."""
 
     def original(name: str, which: pl.Series, written: pl.Series) -> pl.Series:
         return written.zip_with(which, text(mapped.table[name])[0].cast(pl.String)).alias(name)
@@ -145,7 +145,10 @@ def read_mapped(source: Any, mapping: Map, name: str | None = None) -> Results:
 
 
 def read_columns(source: Any, columns: Mapping[str, Any], ignore: Names, name: str | None = None) -> Results:
-    """Read and check a table, some of whose columns are given a meaning. All others keep the meaning of their names."""
+    """Read and check a table with known meanings for some columns.
+
+    All other columns keep the meaning of their names.
+    """
     grid = grid_of(source, name)
     document = {"columns": {**kept_columns(grid, dict(columns), ignore), **columns}}
     return checked(apply_map(grid, build_map(document, "columns")), grid.name)
@@ -166,7 +169,7 @@ def from_matches(
     name: str | None = None,
     **columns: Any,
 ) -> Results:
-    """Read matches that have both sides in one row, either as winner and loser, or as home and away.
+    """Read matches with both sides in one row, either as winner and loser, or as home and away.
 
     Args:
         matches: A table, as in `read_results`.
@@ -176,18 +179,18 @@ def from_matches(
         away: The column, or columns, with the second side.
         scores: The columns with the scores of the first and the second side. Equal scores mean a draw.
         result: The column with the first side's result: `H`, `D` and `A`; `W` and `L`; `1-0`; or 1, 0.5 and 0.
-        draw: The column that says whether a match between `winner` and `loser` was a draw (true, yes, 1 or `D`).
+        draw: The column that shows whether a match between `winner` and `loser` was a draw (true, yes, 1 or `D`).
         event: The columns that together identify the match. Default: its date, its sides and a count of repeats.
         date: The column with the day or time, or its rule: `{"from": "Day", "format": "%d.%m.%Y"}`.
         name: The table's name in error messages.
-        columns: Other results columns, such as `pool` or `mode`, each given by a column of the table or by a rule.
+        columns: Other results columns, such as `pool` or `mode`, each with the table's column or a rule.
 
     Returns:
         The checked results: one row per player, with team names if a side has several players.
 
     Raises:
         ResultsError: A cell is invalid.
-        ParameterError: A side is missing, or it is not clear how the match ended.
+        ParameterError: A side is missing, or it is unclear how a match ended.
     """
     first, second = (winner, loser) if home is None else (home, away)
     if first is None or second is None or None not in (home, winner):
@@ -209,7 +212,7 @@ RESULTS = {"H": "1-0", "W": "1-0", "D": "1/2-1/2", "A": "0-1", "L": "0-1"}
 
 
 def sides_of(scores: Sequence[str], result: str | None) -> list[dict[str, Any]]:
-    """Return the rules that compare two sides by their scores or result, or no rules if there are neither."""
+    """Return the rules that compare two sides by scores or result, or no rules if there are neither."""
     if result:
         return [{"position": {"from": [result], "map": RESULTS, "as": "result", "side": side}} for side in (1, 2)]
     return [{"score": {"from": [score]}} for score in scores]
@@ -223,7 +226,7 @@ def matches_map(
     date: str | Mapping[str, Any] | None,
     columns: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """Return the map of a table that has one match per row. `values` contains the rules for each side."""
+    """Return the map of a table with one match per row. `values` contains the rules for each side."""
     sides = []
     for members, side, rules in zip((first, second), ("winners", "losers"), values, strict=True):
         players, own = as_list(members), dict(rules)
@@ -252,7 +255,7 @@ def as_list(names: Names) -> list[str]:
 
 
 def kept_columns(grid: Grid, columns: Mapping[str, Any], ignore: Names) -> dict[str, Any]:
-    """Return the columns that already have the name of a results column, each with itself as its rule."""
+    """Return the columns that already have the name of a results column, each as its own rule."""
     mapping: Map | None = build_map({"columns": columns}, "columns") if columns else None
     used = {name for rule in mapping.columns.values() for name in rule.names} if mapping else set()
     aside = set() if ignore == REST else set(as_list(ignore))
@@ -264,7 +267,7 @@ def kept_columns(grid: Grid, columns: Mapping[str, Any], ignore: Names) -> dict[
 
 
 def grid_of(source: Any, name: str | None, mapping: Map | None = None) -> Grid:
-    """Return the table as it is. If its columns have types, they keep them."""
+    """Return the table without changes. Columns keep their types."""
     if isinstance(source, str | Path):
         name = name or ("standard input" if str(source) == STDIN else Path(source).name)
         files = sources(str(source))

@@ -1,4 +1,4 @@
-"""Read any table as results, using its map, a preset that matches it, or a map inferred from its headings."""
+"""Read any table as results, using its map, a matching preset, or a map inferred from its headings."""
 
 import re
 import tomllib
@@ -31,24 +31,24 @@ from podium.support.words import suggestion
 
 CHOICES = {"player": ("id", "name", "fide"), "forfeits": ("keep", "drop")}  # values that an option can have
 SHOWN_ROWS = 5
-START_BYTES = 1 << 13  # number of bytes that include the head of a table
+START_BYTES = 1 << 13  # number of bytes that contain the head of a table
 Posed = list[tuple[Question, Choice | None]]
 
 
 def read_format(name: str, files: Sequence[str | Path], options: Options | None = None) -> Imported:
-    """Import files in a given format.
+    """Import files in a known format.
 
     Args:
-        name: Name of the format. It must be a key of `FORMATS`.
-        files: Paths of files or folders, in the order of the events. `-` is standard input.
+        name: Name of the format, which is a key of `FORMATS`.
+        files: Paths of files or folders, in the order of the events. `-` means standard input.
         options: Options chosen by the user. Default: `Options()`.
 
     Returns:
-        The results table, and counts of everything that was dropped, bad or skipped.
+        The results table, and counts of everything that was dropped, invalid or skipped.
 
     Raises:
-        FormatError: A file is not in this format, breaks its rules although bad events are not skipped, or contains
-            only bad events.
+        FormatError: A file is not in this format, breaks its rules if bad events are not skipped, or contains only bad
+            events.
         ParameterError: The format is unknown, or an option does not suit the format.
     """
     options = options or Options()
@@ -83,7 +83,7 @@ def check_options(name: str, options: Options) -> None:
 
 
 def read(files: Sequence[Source], options: Options) -> Imported:
-    """Read files as results, each with its own map, and collect their faults."""
+    """Read files as results, each with its own map, and collect their errors."""
     tables, bad, notes = list[pl.DataFrame](), list[Fault](), list[str]()
     made, dropped, skipped = dict[str, str](), Counter[str](), 0
     for source in files:
@@ -112,9 +112,9 @@ def read(files: Sequence[Source], options: Options) -> Imported:
 
 
 def map_of_options(options: Options) -> Map | None:
-    """Return the map in the options, including their time zone.
+    """Return the map in the options, including the options' time zone.
 
-    Return None if only the headings can reveal the meaning of the columns.
+    Return None if only headings can reveal the meaning of the columns.
     """
     given = options.map
     if given is None:
@@ -131,8 +131,7 @@ def in_zone(mapping: Map, zone: str) -> Map:
 def read_with_map(source: Source, options: Options) -> tuple[Grid, Map, str]:
     """Return the table in a file, its map, and a line about its headings.
 
-    The map is the one that was given, or a preset that the file matches. Headings provide everything that the map
-    lacks.
+    The map comes from the options, or from a matching preset. Headings provide everything that the map lacks.
     """
     given = map_of_options(options)
     whole = given if given is not None and not options.guess else preset_of(source)
@@ -152,7 +151,7 @@ def read_with_map(source: Source, options: Options) -> tuple[Grid, Map, str]:
 
 
 def within_lists(grid: Grid, source: Source, options: Options) -> Grid:
-    """Return the objects in the only list in each row of JSON, or in a list inside it, if they contain results."""
+    """Return the objects in the only list in each JSON row, or in a list inside it, if they contain results."""
     inner = grid
     while inner.rule.format in ("json", "jsonl", "xml") and not has_results(inner):
         lists = inner.lists
@@ -164,7 +163,7 @@ def within_lists(grid: Grid, source: Source, options: Options) -> Grid:
 
 
 def has_results(grid: Grid) -> bool:
-    """Return True if the headings are those of players and results, of a winner and a loser, or of two sides."""
+    """Return True if the headings include players and results, a winner and a loser, or two sides."""
     named = {meanings().get(fold(heading)) for heading in grid.headings}
     met = {side_of(heading) for heading in grid.headings}
     is_of_entrants = "player" in named and not named.isdisjoint(COMPARED)
@@ -177,7 +176,7 @@ def map_of_files(files: Sequence[str], options: Options) -> Map:
 
 
 def questions(files: Sequence[str], options: Options | None = None) -> list[Question]:
-    """Return the questions that a table leaves open. The map in `options` contains earlier answers, added by `answer`.
+    """Return the open questions about a table. The map in `options` contains the answers so far, from `answer`.
 
     The result is empty if the table can be read, or if no answer would help.
     """
@@ -201,10 +200,10 @@ def first_rows(files: Sequence[str], options: Options) -> pl.DataFrame:
 
 
 def answer(key: str, value: str, document: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """Add one answer to a part of a map. `key` contains dots, such as `source.sheet`.
+    """Add one answer to part of a map. `key` may contain dots, such as `source.sheet`.
 
     Returns:
-        The document in the form of TOML, for `Options(map=…, guess=True)`.
+        The document, for `Options(map=…, guess=True)`.
     """
     *tables, last = (part.strip('"') for part in re.findall(r'"[^"]*"|[^.]+', key))
     whole: dict[str, Any] = {name: {**table} for name, table in (document or {}).items()}
@@ -220,7 +219,7 @@ def answer(key: str, value: str, document: Mapping[str, Any] | None = None) -> d
 
 
 def answer_questions(file: str, answers: Collection[str]) -> tuple[Posed, dict[str, Any] | None]:
-    """Return the questions and choices for a table so far, and the part of a map that follows from the answers."""
+    """Return the questions and choices for a table, and the part of a map that the answers determine."""
     posed: Posed = []
     document: dict[str, Any] | None = None
     while all(choice for _, choice in posed):
@@ -257,7 +256,7 @@ def preset_of(source: Source) -> Map | None:
             return fitting[0]
         document = (json_document if kind == "json" else xml_document)(text, source.name)
     except PodiumError:
-        return None  # the reader of the file will report it
+        return None  # the reader of the file reports it later
     return next((preset for preset in fitting if all(is_there(document, path) for path in preset.needs)), None)
 
 

@@ -1,6 +1,6 @@
-"""A sheet whose columns and layout are being worked out: its cells, its headings' meaning, and the answers so far.
+"""A sheet during the search for its columns and layout: its cells, the meaning of its headings, and the answers.
 
-Each step of the search returns its result, and adds faults and questions to `Sheet.unclear`. If there are any,
+Each step of the search returns its result, and adds errors and questions to `Sheet.unclear`. If there are any,
 `refuse_unclear` rejects the sheet.
 """
 
@@ -36,7 +36,7 @@ Document = dict[str, Any]
 UNPLAYED = rf"^(?:\*|\?|x|[-:. ]+|(?i:{'|'.join(heads.UNPLAYED_WORDS)})\.?)$"
 COMMA = [r"^(.*\d),(\d+\D*)$", "$1.$2"]  # changes the comma in a time to a point
 UNIT = r"(?i)\s*[(\[](?:[hms:.,0]+|sec|min|k?g)[)\]]$"  # unit at the end of a heading
-SAMPLE = 20  # number of cells that are searched for a mark first
+SAMPLE = 20  # number of cells in which to search for a mark first
 OF_NAMES = ("player", "team", "given", "family", *heads.MET)
 
 
@@ -44,8 +44,8 @@ OF_NAMES = ("player", "team", "given", "family", *heads.MET)
 class Sheet:
     grid: Grid  # excludes the rows below the table
     given: Document  # rules for results columns from the answers
-    named: Mapping[str, str]  # headings that answers name, by results column
-    refined: Mapping[str, Document]  # how to read a results column, from the answers
+    named: Mapping[str, str]  # headings in the answers, by results column
+    refined: Mapping[str, Document]  # rules for reading a results column, from the answers
     source: Document  # format of the file, from the answers
     parts: list[str]  # columns of the members of teams, or of given and family names
     has_members: bool
@@ -73,7 +73,7 @@ class Sheet:
 
     @cached_property
     def used(self) -> set[str]:
-        """The headings that answers use."""
+        """The headings that the answers use."""
         return {name for rule in self.rules.values() for name in rule.names} | {*self.named.values()}
 
     @cached_property
@@ -95,7 +95,7 @@ class Sheet:
 
     @cached_property
     def title_dates(self) -> pl.Series:
-        """The dates in those lines, or null for lines without a date. It is empty if there are no dates."""
+        """The dates in those lines, or null for lines without a date. The column is empty if there are no dates."""
         found = self.titles.str.extract(times.A_DATE)
         return found.head(0) if found.null_count() == found.len() else found
 
@@ -103,7 +103,7 @@ class Sheet:
     def event(self) -> str:
         """The template for the event's name, if the sheet has a single event.
 
-        It is empty if nothing names the event.
+        It is empty if nothing provides a name.
         """
         titles = self.titles.len()
         if self.grid.rule.sheet == EVERY and SHEET in self.frame.columns:
@@ -141,7 +141,7 @@ class Sheet:
     def meaning(self, heading: str) -> str:
         """Return the results column for a heading.
 
-        The result is empty for both sides of a match, and for one of several legs.
+        The result is empty for a heading of both sides of a match, and for one of several legs.
         """
         word = fold(re.sub(UNIT, "", heading))
         if word in heads.LEGS and len(self.under(heads.LEGS)) > 1:
@@ -153,13 +153,13 @@ class Sheet:
         return "" if may_be_all and self.has(heading, r"^\d+$|,") else meanings().get(word, "")
 
     def is_unknown(self, heading: str) -> bool:
-        """Return True if a heading has no known meaning, or is above numbers and could be a person such as Nick."""
+        """Return True if a heading has no known meaning, or has numbers below it and could be a person such as Nick."""
         word = fold(heading)
         part = meanings().get(word) or sides().get(word) or side_of(heading)
         return part is None or (part in OF_NAMES and not self.has(heading, r"\p{L}"))
 
     def repeats(self, headings: Sequence[str], most: int | None = None) -> bool:
-        """Return True if some rows (only the first ones if `most` is given) are equal in all of these columns."""
+        """Return True if some rows are equal in all of these columns. With `most`, check only this many rows."""
         return bool(self.frame.select(headings).head(most or self.frame.height).is_duplicated().any())
 
     def drop(self, headings: Iterable[str], pattern: str, reason: str, empty: str = "") -> list[Document]:
@@ -190,7 +190,7 @@ def sheet_of(grid: Grid, source: Document, columns: Document) -> Sheet:
 
 
 def refuse_unclear(sheet: Sheet, alone: Sequence[Question] = ()) -> None:
-    """Reject a sheet if it has questions or faults. If `alone` is given, ask only these questions."""
+    """Reject a sheet if it has questions or errors. With `alone`, ask only these questions."""
     grid, faults = sheet.grid, list[Fault]()
     found = [*dict.fromkeys(sheet.unclear)]
     for finding in found:
@@ -207,7 +207,7 @@ def refuse_unclear(sheet: Sheet, alone: Sequence[Question] = ()) -> None:
 
 
 def are_ranks(sheet: Sheet, heading: str, within: Sequence[str] = (), first: int = 1) -> bool:
-    """Return True if a column contains places, each of which says how many rows in the same group are better."""
+    """Return True if a column contains places, which equal 1 plus the number of better rows in the same group."""
     texts, place = sheet.texts(heading), pl.col("\0place")
     places = placed(texts).alias("\0place")
     words = texts.filter(places.is_null()).drop_nulls()
@@ -219,7 +219,7 @@ def are_ranks(sheet: Sheet, heading: str, within: Sequence[str] = (), first: int
 
 
 def day_column(sheet: Sheet, headings: Iterable[str]) -> str | None:
-    """Return the only column in which all cells are days, or years if its heading says so."""
+    """Return the only column in which all cells are days, or years if its heading means years."""
     found = [heading for heading in headings if not sheet.texts(heading).null_count() and is_of_days(sheet, heading)]
     return found[0] if len(found) == 1 else None
 
@@ -241,7 +241,7 @@ def all_have(sheet: Sheet, mark: str, *headings: str) -> bool:
 
 
 def mates_rule(sheet: Sheet, heading: str) -> Document:
-    """Return the rule that splits the names in a column into the members of pairs, if the cells contain a mark."""
+    """Return the rule that splits a column's names into the members of pairs, if the cells contain a mark."""
     marks = "/", " & ", " + ", *((" - ", " \u2013 ") if fold(heading) in heads.PAIRING else ())
     is_apart = sheet.texts(heading).head(SAMPLE).str.contains(" / ", literal=True).any()
     mark = " / " if is_apart else next((mark for mark in marks if all_have(sheet, mark, heading)), None)
@@ -249,7 +249,7 @@ def mates_rule(sheet: Sheet, heading: str) -> Document:
 
 
 def pair_rule(sheet: Sheet, *headings: str) -> Document:
-    """Return the rule that splits cells into pairs with different marks. If only some look like pairs, ask."""
+    """Return the rule that splits cells into pairs at different marks. If only some cells look like pairs, ask."""
     cells, known = sheet.cells(*headings).unique(maintain_order=True), sheet.pairs
     cells = cells.filter(~cells.str.contains(heads.ABSENT))
     are_pairs = cells.str.contains(heads.MATES)
@@ -269,7 +269,7 @@ def pair_rule(sheet: Sheet, *headings: str) -> Document:
 
 
 def numbers_of(sheet: Sheet, heading: str) -> list[float]:
-    """Return the numbers in a column, with 0 for cells that contain none."""
+    """Return the numbers in a column, with 0 for cells without a number."""
     return [number(cell) for cell in sheet.texts(heading)]
 
 

@@ -1,1 +1,1 @@
-"""Pages for admins, who can send and correct results, merge players and create keys. Each change is previewed first."""
+"""Pages for admins, who can send and correct results, merge players and create keys. Changes are previewed first."""

@@ -18,7 +18,7 @@ from podium.store import keys as store_keys
 from podium.views.models import LogRecord
 
 MAX_DAYS = 36_525.0
-MAX_DELIVERIES = 10  # maximum number listed per webhook
+MAX_DELIVERIES = 10  # maximum number of deliveries to list per webhook
 ALL = "all"
 router = PageRouter(prefix=POOL_ADDRESS, include_in_schema=False)
 
@@ -110,7 +110,7 @@ def revoke(admission: Admission, form: Form) -> Done:
 
 @acts(router, "/keys/{number:int}/replace", keys_page)
 def replace_key(admission: Admission, form: Form) -> FormsPage:
-    """Replace a key with a new one that has the same rights, and show the new key once."""
+    """Replace a key with a new key that has the same rights, and show the new key once."""
     refuse_limited(admission.key)
     key = find_visible_key(admission.store, admission.key, admission.pool, int(form.text("number")))
     secret = store_keys.rotate_key(admission.store.engine, key.id)
@@ -170,7 +170,7 @@ def webhook_item(webhook: store_keys.Webhook, newest: tuple[LogRecord, ...], bas
 
 
 def delivery_words(webhook: store_keys.Webhook, seq: int, following: int) -> str:
-    """Return the outcome of delivering a log entry as text. The next entry to be delivered is the one being tried."""
+    """Return the outcome of a log entry's delivery as text. The next entry to deliver is being tried."""
     if seq <= webhook.delivered_seq:
         return "taken"
     if seq == following and webhook.failing_since:
@@ -194,7 +194,7 @@ def webhooks_done(admission: Admission, sentence: str) -> Done:
 
 
 def webhook_in(admission: Admission, form: Form) -> store_keys.Webhook:
-    """Return the webhook named in the request's address."""
+    """Return the webhook in the request's address."""
     return store_keys.find_webhook(admission.store.engine, admission.pool, int(form.text("number")))
 
 

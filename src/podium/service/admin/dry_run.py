@@ -59,10 +59,10 @@ async def look_at(
     is_stale: bool = False,
     refused: Callable[[PodiumError], Awaitable[Response]] | None = None,
 ) -> Response:
-    """Return the preview of an intent, or its error: either on a separate page, or on a form's page through `refused`.
+    """Return the preview of an intent or its error: on a separate page, or on a form's page using `refused`.
 
     Args:
-        number: Number of the intent, if it has already been stored.
+        number: Number of the intent, if it is already stored.
     """
     store, request = admission.store, admission.request
 
@@ -71,7 +71,7 @@ async def look_at(
         seen, pool = store.preview(admission.pool, intent.act()), store.pool(admission.pool)
         rows = [(rating, change_of(rating, pool.system.digits)) for rating in seen.ratings]
         receipts: list[Receipt] = seen.answer if isinstance(seen.answer, list) else []
-        # the changes from a sheet that was sent before
+        # the changes from a resubmitted sheet
         changes = seen.answer if isinstance(seen.answer, SheetChanges) else None
         return Page(
             "dry_run.html",
@@ -83,7 +83,7 @@ async def look_at(
             reason=reason,
             is_stale=is_stale,
             notes=(*notes, seen.notice) if seen.notice else notes,
-            rows=[row for row in rows if row[1] != 0],  # for changes as they are shown; None for new or deleted ratings
+            rows=[row for row in rows if row[1] != 0],  # rounded for display; None for new or deleted ratings
             hardly=[moved.player for moved, change in rows if change == 0],
             unit=Decimal(1).scaleb(-pool.system.digits),
             changes=changes,
@@ -108,13 +108,13 @@ async def look_at(
 
 
 def meant_players(store: Store, pool: str, new: Sequence[str]) -> tuple[tuple[str, str], ...]:
-    """Return the first new names that look like known players, and those players."""
+    """Return the first new names that look like known players, with these players."""
     found = ((name, store.search(name, [pool], most=1)) for name in new[:MAX_NAMES])
     return tuple((name, others[0].player) for name, others in found if others and others[0].is_similar)
 
 
 def change_of(moved: MovedRating, digits: int) -> Decimal | None:
-    """Return a rating change as it is shown, or None if the rating is new or deleted."""
+    """Return a rating change rounded for display, or None if the rating is new or deleted."""
     return None if moved.before is None or moved.after is None else shown_change(moved.before, moved.after, digits)
 
 
@@ -138,7 +138,7 @@ async def look_at_sheet(admission: Admission, details: Mapping[str, Any], notes:
 
 @router.post("/sheet")
 async def look_again(admission: Sender) -> Response:
-    """Preview a sheet again, so that it overrules corrections made by hand, or with a prefix for its events."""
+    """Preview a sheet again: overruling corrections made by hand, or with a prefix for its events."""
     form = await admission.form()
     intent = await run_in(admission.threads.planning, kept_intent, admission, form.text("number"))
     if "sheet" not in intent.details:
@@ -154,7 +154,7 @@ async def look_again(admission: Sender) -> Response:
 
 @router.post("/apply")
 async def apply(admission: Sender) -> Response:
-    """Make a previewed change. If something else has changed since, show the preview again."""
+    """Make a previewed change. If something else has changed in the meantime, show the preview again."""
     form, threads = await admission.form(), admission.threads
     number = form.text("number")
     intent = await run_in(threads.planning, kept_intent, admission, number)
@@ -184,7 +184,7 @@ async def apply(admission: Sender) -> Response:
 
 
 def names_to_give(admission: Admission, intent: Intent) -> Mapping[str, str]:
-    """Return the names that came with players' IDs. Known players can be renamed only with an admin's key."""
+    """Return the names for players' IDs. Only an admin's key can rename known players."""
     names: Mapping[str, str] = intent.details.get("names", {})
     if not names or admission.may(ADMIN):
         return names
@@ -194,7 +194,7 @@ def names_to_give(admission: Admission, intent: Intent) -> Mapping[str, str]:
 
 
 def name_players(admission: Admission, names: Mapping[str, str]) -> None:
-    """Rename players to the names that came with their IDs. If this fails, the results stay stored."""
+    """Rename players from their IDs to their names. If this fails, the results stay stored."""
     if names:
         try:
             admission.store.name_players(admission.pool, names, actor=admission.key.name)
@@ -214,7 +214,7 @@ def count(admission: Admission, answer: Any) -> None:
 
 
 async def refusal(admission: Admission, error: PodiumError, heading: str, intent: Intent | None = None) -> Response:
-    """Return a page that explains why nothing was stored and asks the questions that only the sender can answer."""
+    """Return a page that explains why nothing was stored, and asks the questions that only the sender can answer."""
     may_amend = admission.may(ADMIN) and admission.key.backdating_limit_s is None
     posed = error if isinstance(error, SheetError) else None
     every = posed.answers.items() if posed else ()

@@ -1,4 +1,4 @@
-"""The link that creates the first admin. It works only once, within 15 minutes, and on this machine or over TLS."""
+"""The link that creates the first admin. It works only once, within 15 minutes, on this machine or over TLS."""
 
 import secrets
 from datetime import datetime
@@ -35,7 +35,7 @@ def serializer(engine: sa.Engine) -> URLSafeTimedSerializer:
 
 
 def is_loopback(host: str) -> bool:
-    """Return True if a host name, used on this machine, stands for this machine."""
+    """Return True if a host name means this machine, when used on it."""
     try:
         return host == "localhost" or ip_address(host.strip("[]")).is_loopback
     except ValueError:
@@ -55,14 +55,14 @@ def is_from_bare_proxy(request: Request) -> bool:
     """Return True for signs of a proxy that adds no headers, such as a bare `proxy_pass` in nginx.
 
     Such proxies use HTTP/1.0, unlike browsers. Browsers send Sec-Fetch-Site over https and to their own machine, but
-    not to another site over http.
+    not to other sites over http.
     """
     is_browser = request.headers.get("user-agent", "").startswith("Mozilla/")
     return request.scope.get("http_version", "1.1") == "1.0" or (is_browser and "sec-fetch-site" not in request.headers)
 
 
 def take(engine: sa.Engine, link: str) -> str | None:
-    """Create the key for which a link stands. Return None if the link no longer works."""
+    """Create the key that a link promises, or return None if the link no longer works."""
     try:
         _, made_at = serializer(engine).loads(link, max_age=VALID_S, return_timestamp=True)
     except BadData:

@@ -1,4 +1,4 @@
-"""Pages with lists and forms: their fields, their content after an error, and the pages that follow an action."""
+"""Pages with lists and forms: their fields, their content after an error, and the pages after an action."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -22,7 +22,7 @@ Buttons = tuple[tuple[str, str], ...]  # addresses and labels
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Field:
-    """A field to fill in, or a choice between options."""
+    """A field to fill in, or a choice of options."""
 
     name: str
     label: str
@@ -43,7 +43,7 @@ class Item:
     address: str = ""  # address to which the name links
     tag: str = ""
     buttons: Buttons = ()
-    lines: tuple[tuple[str, str], ...] = ()  # folded lines, with subjects and outcomes
+    lines: tuple[tuple[str, str], ...] = ()  # lines that can be unfolded, with subjects and outcomes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +51,7 @@ class Section:
     """A section of a page: a heading with a form, a list, or both."""
 
     heading: str
-    action: str = ""  # address that the form is sent to; empty if there is no form
+    action: str = ""  # address to which the form is sent; empty if there is no form
     method: str = "post"
     fields: tuple[Field, ...] = ()
     button: str = ""
@@ -65,7 +65,7 @@ class FormsPage(Page):
     current = ""  # the current link to a pool's pages
     refusal = ""  # the reason why the form had no effect
     secret = ""  # shown only once
-    shown = "key"  # kind of secret
+    shown = "key"  # the kind of secret
     may_administer = True
 
     def __init__(self, **content: Any) -> None:
@@ -96,7 +96,7 @@ Builder = TypeVar("Builder", bound=Build)
 def shows(router: PageRouter, path: str, admission_of: Any = Admin) -> Callable[[Builder], Builder]:
     """Add a page for users whom the `admission_of` dependency admits.
 
-    The page receives the query of the address as a form.
+    The page receives the address's query as a form.
     """
 
     def add(build: Builder) -> Builder:
@@ -111,10 +111,10 @@ def shows(router: PageRouter, path: str, admission_of: Any = Admin) -> Callable[
 
 
 def acts(router: PageRouter, path: str, build: Build | None = None, admission_of: Any = Admin) -> Callable[[Act], Act]:
-    """Add the action of a page's form. The resulting intent is previewed, but not stored yet.
+    """Add the action for a page's form. The resulting intent is previewed before it is stored.
 
-    After an error, `build` shows the page again with the entered values. If there is no `build`, a separate page gives
-    the reason.
+    After an error, `build` shows the page again with the entered values. Without `build`, a separate page gives the
+    reason.
     """
 
     def add(act: Act) -> Act:

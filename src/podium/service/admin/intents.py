@@ -1,4 +1,4 @@
-"""Changes that an admin previews before they are stored. Between the two forms, the database keeps them."""
+"""Changes that an admin previews before making them. Between the two forms, they wait in the database."""
 
 import io
 import json
@@ -40,13 +40,13 @@ SIGN_IN = "sign in with a key that allows this"
 
 @dataclass(frozen=True, slots=True)
 class Admission:
-    """A request from a signed-in user, with the pool in its address. The user's key limits what may be changed."""
+    """A request from a signed-in user, with the pool in its address. The user's key limits the possible changes."""
 
     request: Request
     store: Store
     key: ApiKey
     session: Session
-    pool: str = ""  # empty if the address does not name one
+    pool: str = ""  # empty if the address names no pool
 
     @property
     def threads(self) -> Threads:
@@ -62,17 +62,17 @@ class Admission:
         return self.key.may(role, self.pool)
 
     def owner(self, use: str) -> Owner:
-        """Return the owner of data that waits for the next form of this session in this pool."""
+        """Return the owner of data that wait for this session's next form in this pool."""
         return Owner(self.key.id, self.session.token, self.pool, use)
 
     async def form(self, max_bytes: int = MAX_FORM_BYTES) -> Form:
-        """Return a form that a page of this session has sent. Names in the address count as fields of the form."""
+        """Return a form that one of this session's pages sent. Names in the address count as fields of the form."""
         form = await read_form(self.request, max_bytes)
         refuse_forged(self.request, self.session, form.text("token"))
         return replace(form, fields={**form.fields, **names_in_path(self.request)})
 
     def query(self) -> Form:
-        """Return the query of the address, together with the names in it, in the same form as `form`."""
+        """Return the address's query and the names in the address, in the same form as `form`."""
         sent = {name: (value,) for name, value in self.request.query_params.items()}
         return Form(sent | names_in_path(self.request))
 
@@ -104,7 +104,7 @@ AdminOfAll = Annotated[Admission, Depends(admitting("admin", of_all=True))]
 
 
 WRITE, ADMIN = "write", "admin"
-ROWS = "rows"  # a frame of results, because a season's rows as dictionaries take much memory
+ROWS = "rows"  # a frame of results, because a season's rows would take much memory as dictionaries
 CHANGE = "change"  # purpose of the stored data
 DATES, NUMBERS = {"by": "dates", "numbered": "dates"}, {"by": "numbers", "numbered": "numbers, not dates"}
 
@@ -113,10 +113,10 @@ DATES, NUMBERS = {"by": "dates", "numbered": "dates"}, {"by": "numbers", "number
 class Kind:
     role: str  # required role
     act: Callable[[Mapping[str, Any]], Act]  # makes the change from its details
-    heading: str  # this and the next three have names of details and `Intent.words` in braces
+    heading: str  # this text and the next three contain names of details and of `Intent.words` in braces
     button: str
     done: str  # sentence about the result
-    lands: tuple[str, ...] = ("events", "{event_id}")  # path below the pool of the page shown then
+    lands: tuple[str, ...] = ("events", "{event_id}")  # path, below the pool, of the page to show afterwards
     has_reason: bool = True
 
 
@@ -154,7 +154,7 @@ KINDS = {
         ADMIN, lambda details: accounts.void_player(details["player"]),
         "Void all events of {player}", "Void these events", "Stored. No event of {player} counts.", ("events",),
     ),
-    "withdraw": Kind(  # the sender takes back a new result
+    "withdraw": Kind(  # the sender withdraws a new result
         WRITE, lambda details: submission.void(details["event_id"], [details["version"]]),
         "Undo {event_id}", "Undo", "Undone. {event_id} does not count.", has_reason=False,
     ),
@@ -201,7 +201,7 @@ LINE_END = b"\n"  # never occurs in JSON on a single line
 
 @dataclass(frozen=True, slots=True)
 class Intent:
-    """A change with all of its data: a frame of rows, and JSON."""
+    """A change with all its data: a frame of rows, and JSON."""
 
     name: str  # one of KINDS
     details: Mapping[str, Any]
@@ -219,7 +219,7 @@ class Intent:
         return self.kind.done.format_map(self.words())
 
     def words(self) -> dict[str, Any]:
-        """Return the names that appear in sentences about the change."""
+        """Return the names for sentences about the change."""
         words = {**self.details}
         if ROWS in words:
             words["events"] = counted(words[ROWS]["event_id"].n_unique(), "event")
@@ -244,7 +244,7 @@ class Intent:
         return self.kind.act(self.details)
 
     def keep(self, admission: Admission) -> str:
-        """Store the change for the form that will confirm it, and return its number."""
+        """Store the change for the form that confirms it, and return its number."""
         content = io.BytesIO()
         content.write(json.dumps({name: value for name, value in self.details.items() if name != ROWS}).encode())
         if ROWS in self.details:
@@ -254,7 +254,7 @@ class Intent:
 
 
 def kept_intent(admission: Admission, number: str) -> Intent:
-    """Return the change to which a form of this session and pool refers."""
+    """Return the change to which a form from this session and pool refers."""
     name, content = waiting_file(admission.store.engine, admission.owner(CHANGE), number)
     others, _, rows = content.partition(LINE_END)
     return Intent(name, json.loads(others) | ({ROWS: pl.read_parquet(rows)} if rows else {}))
@@ -264,7 +264,7 @@ UNDONE_BY = {"void": "unvoid", "unvoid": "void", "merge": "unmerge", "amend": "a
 
 
 def undo_of(admission: Admission, intent: Intent) -> str:
-    """Store the change that would undo this one, and return its number, or an empty string if it cannot be undone."""
+    """Store the change that would undo this one, and return its number. Return an empty string if there is no undo."""
     if intent.name not in UNDONE_BY:
         return ""
     details = {name: intent.details[name] for name in ("event_id", "player") if name in intent.details}
@@ -275,7 +275,7 @@ def undo_of(admission: Admission, intent: Intent) -> str:
 
 
 def rows_of(details: EventDetails) -> list[dict[str, Any]]:
-    """Return the content of an event as rows of a results table, in a form suitable for JSON."""
+    """Return an event's content as rows of a results table, in a form suitable for JSON."""
     event = {"event_id": details.event_id, "title": details.title, "url": details.url, "sequence": details.sequence}
     event["started_at"] = None if details.started_at is None else details.started_at.isoformat()
     rows = []
@@ -287,7 +287,7 @@ def rows_of(details: EventDetails) -> list[dict[str, Any]]:
 
 
 def refuse_beyond_key(admission: Admission, intent: Intent) -> None:
-    """Reject changes that need a role that the session's key lacks, and events before the key's backdating limit."""
+    """Reject changes for which the session's key lacks the role, and events before the key's backdating limit."""
     request, store, pool, details = admission.request, admission.store, admission.pool, intent.details
     if not admission.may(intent.kind.role):
         raise AccessError(403, lacking(intent.kind.role, pool))

@@ -24,8 +24,8 @@ from podium.systems import find, names, outsiders
 DATES, NUMBERS = ("dated", "by dates"), ("sequence", "by numbers instead of dates")
 ORDERS: Choices = (("", "as in the first results, or as you answer"), DATES, NUMBERS)
 READERS: Choices = (("no", "only with a key"), ("yes", "everybody"))
-PREFIX = "set-"  # prefix of fields for parameters
-IN_MEMORY = 1_000_000  # number of bytes of an export that are kept in memory
+PREFIX = "set-"  # prefix of the fields for parameters
+IN_MEMORY = 1_000_000  # number of bytes of an export to hold in memory
 router = PageRouter(include_in_schema=False)
 
 
@@ -246,7 +246,7 @@ def delete(admission: Admission, form: Form) -> Done:
 async def export(admission: Admin) -> Response:
     """Return a pool as a file, in the same form as `podium pool export`."""
 
-    def write() -> "SpooledTemporaryFile[bytes]":  # completed first, because readers may be slow
+    def write() -> "SpooledTemporaryFile[bytes]":  # the file is completed first, because readers may be slow
         file = SpooledTemporaryFile(IN_MEMORY)  # noqa: SIM115  (closed after sending)
         file.writelines(line.encode() for line in admission.store.export_pool(admission.pool))
         file.seek(0)

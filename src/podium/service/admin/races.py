@@ -16,7 +16,7 @@ router = PageRouter(prefix=POOL_ADDRESS + "/races", include_in_schema=False)
 
 
 def written(form: Form) -> dict[str, str]:
-    """Return the content of a race's form, with one entrant per line, and the start in the pool's time zone."""
+    """Return the content of a race's form, with one entrant per line and the start in the pool's time zone."""
     return {name: form.text(name).strip() for name in ("name", "starts", "entrants", "anybody")}
 
 
@@ -29,7 +29,7 @@ def new_race(admission: Admission, form: Form) -> Page:
 @shows(router, RACE, Sender)
 def planned_race(admission: Admission, form: Form) -> Page:
     race_id = form.text("fixture_id")
-    if "token" in form.fields:  # the form was sent, but rejected
+    if "token" in form.fields:  # the form was sent and rejected
         return race_page(admission, "Plan a race", race_id, written(form), is_new=False)
     planned = admission.store.fixture(admission.pool, race_id)
     content = {

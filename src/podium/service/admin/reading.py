@@ -25,12 +25,12 @@ from podium.results.consistency import SEQUENCE
 from podium.results.derived_heats import made_up, with_made_dates
 
 MAX_UPLOAD_BYTES = 8_000_000
-MAX_COMPRESSED_BYTES = 1_000_000  # may expand to a hundred times this size
+MAX_COMPRESSED_BYTES = 1_000_000  # such a file may expand to a hundred times its size
 COMPRESSED = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PK")  # gzip, Zstandard, zip and workbooks
 PARQUET = b"PAR1"
 MAX_ROWS = 100_000
-MAX_LINES = 500_000  # maximum number of lines in a text, including blank lines and the lines of a game
-MAX_ENTRANTS = 10_000  # maximum number per event, as in the API
+MAX_LINES = 500_000  # maximum number of lines in a text, including blank lines and lines within games
+MAX_ENTRANTS = 10_000  # maximum number of rows per event, as in the API
 RESULTS = "results"  # a table read by its headings
 TABLES = "csv"  # the importer's name for tables with a map
 SAFE_MARKS = "._-"
@@ -39,25 +39,25 @@ PASTED = "pasted.csv"
 
 @dataclass(frozen=True, slots=True)
 class Upload:
-    """The results for a pool from a file."""
+    """Results for a pool, from a file."""
 
     rows: pl.DataFrame
     names: Mapping[str, str]  # names of players, by the IDs in the results
-    notes: tuple[str, ...]  # how the file was read, one per line
+    notes: tuple[str, ...]  # notes about how the file was read
     made_up: str = ""  # note for the log if dates were filled in
     map: str = ""  # map of its columns in TOML; empty if the headings are enough
     made: Mapping[str, str] = field(default_factory=dict)  # event IDs that Podium made, as in `Results`
-    order: Order | None = None  # the sender's answer for a pool without events
+    order: Order | None = None  # the sender's answer, for a pool without events
 
 
 @dataclass(frozen=True, slots=True)
 class Interview:
     """The open questions about a table, with its first rows."""
 
-    questions: tuple[tuple[Question, str], ...]  # each with the chosen answer, as in the form
+    questions: tuple[tuple[Question, str], ...]  # each question with the chosen answer, as in the form
     headings: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
-    faults: tuple[Fault, ...] = ()  # errors with these answers, if no question is left
+    faults: tuple[Fault, ...] = ()  # the errors with these answers, if there are no more questions
     answers: tuple[str, ...] = ()  # answers to earlier questions
 
 
@@ -89,9 +89,9 @@ def read_file(
         title: Title for events without one.
         start: Date for events without one. With `every`, it is the date of the first event, and `every` is the time
             between consecutive events.
-        today: The date that the form offers as `start`.
+        today: The date to offer as `start` in the form.
         asks_order: True to ask whether events without dates should be dated or numbered.
-        kept: The map that the pool has stored for this file. It is used if it still fits and no answers are given.
+        kept: The map that the pool has stored for this file. It is used if it still fits and there are no answers.
         answers: Answers to open questions. If None, a table with open questions is rejected.
     """
     if form not in formats():
@@ -136,7 +136,7 @@ def with_dates(
 ) -> Upload | Interview:
     """Add missing titles and dates to an upload.
 
-    If the order of its events is unknown, return the question about it.
+    If the order of its events is unknown, return a question about it.
     """
     notes = upload.notes
     if title and "title" in frame.columns:
@@ -166,9 +166,9 @@ def with_dates(
 def read_table(
     path: str, kept: str, answers: Collection[str] | None, *, strict: bool
 ) -> tuple[podium.Results, str] | Interview:
-    """Return the results in a table with notes and their map, or the open questions."""
+    """Return the results in a table, with notes and their map, or the open questions."""
     document = tomllib.loads(kept) if kept and not answers else {}
-    if document and "join" not in document:  # a join would read other files
+    if document and "join" not in document:  # joins would read other files
         with suppress(PodiumError):
             mapped = by_map(path, Options(map=document))
             return replace(mapped, notes=("read with the map that the pool saved for it", *mapped.notes)), kept
@@ -199,7 +199,7 @@ def read_table(
 
 
 def by_map(path: str, options: Options) -> podium.Results:
-    """Return the results in a table that is read with a map, and notes about them."""
+    """Return the results in a table, read with a map, and notes about them."""
     imported = read_format(TABLES, [path], options)
     notes = (*imported.notes, *left_out(imported.dropped))
     return replace(podium.read_results(imported.table), notes=notes, made=imported.made)
@@ -235,9 +235,9 @@ def of_sender(text: str, path: Path, name: str) -> str:
 
 
 def safe_name(name: str) -> str:
-    """Return a file's name without characters that could change its folder.
+    """Return a file's name without characters that could lead to another folder.
 
-    The ending is kept, because it shows the format.
+    The ending stays, because it shows the format.
     """
     letters = "".join(
         character if character.isalnum() or character in SAFE_MARKS else "_" for character in Path(name).name
@@ -251,7 +251,7 @@ def sheet_name(name: str) -> str:
 
 
 def of_pool(frame: pl.DataFrame, pool: str) -> tuple[pl.DataFrame, tuple[str, ...]]:
-    """Return a table's rows for a pool, and a note about all other rows.
+    """Return a table's rows for a pool, and a note about the remaining rows.
 
     A table without pools is returned unchanged.
     """
@@ -265,7 +265,7 @@ def of_pool(frame: pl.DataFrame, pool: str) -> tuple[pl.DataFrame, tuple[str, ..
 
 
 def rows_of(frame: pl.DataFrame) -> pl.DataFrame:
-    """Return the rows of a checked table for a single pool, up to the limit."""
+    """Return a checked table's rows, up to the limit, for a single pool."""
     refuse_many(frame.height)
     fields = frame.group_by("event_id").agg(pl.col("player").n_unique()).sort("player", descending=True)
     for event_id, entrants in fields.head(1).iter_rows():

@@ -1,4 +1,4 @@
-"""The log of a pool, and the pages for its players and seasons."""
+"""The pages for a pool's log, players and seasons."""
 
 from datetime import datetime
 from typing import Annotated
@@ -82,7 +82,7 @@ async def blank_reason(request: Request, admission: Admin, seq: int) -> Response
 
 @shows(router, POOL_ADDRESS + "/players")
 def players_page(admission: Admission, form: Form) -> FormsPage:
-    """Return the forms for changing players. A link can name the player to be renamed."""
+    """Return the forms for changing players. A link can name the player to rename."""
     pool, player = admission.header, "" if "token" in form.fields else form.text("player")
     base, word = address("admin", pool.name), pool.word
 
@@ -204,7 +204,7 @@ WIDENS = ("yes", "less certain by the points that are taken away"), ("no", "unch
 
 
 def as_typed(text: str, today: str) -> str:
-    """Return a date that was typed by a person, such as today or 28.11.2026, in ISO 8601.
+    """Convert a date that a person typed, such as today or 28.11.2026, to ISO 8601.
 
     Return other texts unchanged.
     """

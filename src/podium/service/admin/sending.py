@@ -30,7 +30,7 @@ from podium.store.waiting import WaitingFile, keep_waiting, waiting_file
 from podium.views.models import EventDetails
 
 OF_EVENT: tuple[str, ...] = ("started_at", "sequence", "title", "url", "mode", "ranked", "weight")
-WHEN = ("started_at", "sequence")  # every event has one of these
+WHEN = ("started_at", "sequence")  # every event has one of these columns
 OF_LINE = (
     "heat", "player", "team", "position", "time_s", "score", "team_score", "status", "played_s", "duration_s",
     "handicap", "side", "awards",
@@ -55,11 +55,11 @@ LABELS = {
     "played_s": "Played, s", "duration_s": "Duration, s", "handicap": "Handicap", "side": "Side: home, away",
     "awards": "Awards",
 }  # fmt: skip
-CARRIED = ("title", "started_at", "every", "players", "format")  # fields passed from form to form
+CARRIED = ("title", "started_at", "every", "players", "format")  # fields that pass from form to form
 WRITTEN = (*CARRIED, "pasted")
-EMPTY_LINES = 3  # number of lines at the end that can be filled in
+EMPTY_LINES = 3  # number of empty lines at the end
 FILE = "file"  # purpose of the stored data
-MAX_LINES = 1_000  # maximum number in a form; longer events are pasted
+MAX_LINES = 1_000  # maximum number of lines in a form; longer events must be pasted
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +117,7 @@ def table_of(details: EventDetails) -> EventTable:
 
 
 def table_in(form: Form, event_id: str) -> EventTable:
-    """Return the event in a form, leaving out lines that are empty or have no name."""
+    """Return the event in a form, without lines that are empty or have no name."""
     columns = tuple(name for name in form.fields.get("column", ()) if name in OF_LINE or is_shared(name))
     count, known = (int(text) if text.isdecimal() else 0 for text in map(form.text, ("lines", "known")))
     count = min(count, MAX_LINES + EMPTY_LINES)
@@ -133,7 +133,7 @@ def is_filled(line: Mapping[str, str]) -> bool:
 
 
 def cell(value: Any) -> str:
-    """Return a value as people write it, or an empty string."""
+    """Return a value in the form that people write, or an empty string."""
     if value is None:
         return ""
     if isinstance(value, bool):
@@ -146,7 +146,7 @@ router = PageRouter(prefix=POOL_ADDRESS, include_in_schema=False)
 
 @shows(router, "/upload", Sender)
 def upload_page(admission: Admission, form: Form) -> Page:
-    """Return the page for uploading a file of results or pasting text, with the values entered before."""
+    """Return the page for uploading a file of results or pasting text, with the values entered earlier."""
     return Page(
         "upload.html",
         title="Send results",
@@ -163,7 +163,7 @@ def upload_page(admission: Admission, form: Form) -> Page:
 
 @router.post("/upload")
 async def upload(admission: Sender) -> Response:
-    """Preview a file, or ask the questions that it leaves open. Nothing is stored yet."""
+    """Preview a file, or ask questions about it. Nothing is stored yet."""
     form = await admission.form(MAX_UPLOAD_BYTES)
     file = form.file or WaitingFile("", form.text("pasted").encode())
     return await show_sent(admission, form, file)
@@ -171,7 +171,7 @@ async def upload(admission: Sender) -> Response:
 
 @router.post("/upload/{number}")
 async def answer(admission: Sender, number: str) -> Response:
-    """Preview a waiting file with the chosen answers, or ask further questions."""
+    """Preview a waiting file with the chosen answers, or ask more questions."""
     form = await admission.form()
     try:
         threads = admission.threads.writing
@@ -186,7 +186,7 @@ async def answer(admission: Sender, number: str) -> Response:
 async def show_sent(admission: Admission, form: Form, file: WaitingFile, number: str = "") -> Response:
     """Return the preview of a file, its open questions, or its error.
 
-    A file with unanswered questions is kept until they are answered.
+    A file with unanswered questions is stored until they are answered.
     """
     store, name = admission.store, file.name or PASTED
     try:
@@ -242,7 +242,7 @@ def kept_map(store: Store, pool: str, name: str) -> str:
 
 
 async def read_apart(admission: Admission, *sent: Any, **options: Any) -> Upload | Interview:
-    """Read an upload in the reading process when its turn comes, for as long as its sender waits."""
+    """Read an upload in the reading process when its turn comes, while its sender waits."""
     left = threading.Event()
     uploads: UploadProcess = admission.request.app.state.uploads
     turn = uploads.turns.take(admission.pool, admission.key.id)

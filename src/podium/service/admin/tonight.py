@@ -1,7 +1,7 @@
-"""The page on which a result is entered by tapping names in finishing order.
+"""The page for entering a result by tapping names in finishing order.
 
-The form has a line for each name, with the place: a number, a status, or nothing for players who did not take part. A
-script lets people tap the names instead of choosing numbers.
+The form has a line for each name and its place: a number, a status, or nothing for players who did not take part. A
+script lets people tap names instead of choosing numbers.
 """
 
 import re
@@ -32,13 +32,13 @@ from podium.store.writing.fixtures import CANCELLED, REPORTED, Fixture
 from podium.store.writing.submission import ConflictError
 from podium.support.words import signed
 
-MAX_NAMES = 40  # number of names offered for tapping
+MAX_NAMES = 40  # number of names to offer for tapping
 NEW_NAMES = 3  # number of lines for new names
 MAX_LINES = 1_000
 STATUSES = {"dnf": "did not finish", "did_not_start": "did not start"}
-TEAMS, DRAW = "teams", "draw"  # places are those of teams; with a draw, they only number the teams
+TEAMS, DRAW = "teams", "draw"  # the places belong to teams; in a draw, they only number the teams
 NUMBER = re.compile("[1-9][0-9]{0,4}")
-VALUES = {"time_s": "Time", "score": "Score"}  # columns that the page can fill in
+VALUES = {"time_s": "Time", "score": "Score"}  # columns that the page can fill
 TAPPED = {"event_id", "started_at", "sequence", "title", "url", "player", "position", "status", "team"}
 router = PageRouter(include_in_schema=False)
 
@@ -50,19 +50,19 @@ class ResultLine:
     name: str
     place: str = ""
     value: str = ""  # a time or score, if the system needs one
-    change: str = ""  # change that the result would make, as shown
+    change: str = ""  # the change that the result would make, rounded for display
 
 
 @dataclass(frozen=True, slots=True)
 class ResultForm:
-    """The form of a result, as it was filled in."""
+    """The form for a result, with its content."""
 
     event_id: str
     lines: tuple[ResultLine, ...]
     amends: str = ""  # not empty if the event is already stored
-    race: str = ""  # ID of the planned race whose result this is; its lines are sides, and its date is planned
+    race: str = ""  # ID of the planned race, if this is its result; lines are then sides, and the date is planned
     date: str = ""  # the chosen day, or day and time
-    today: str = ""  # the date offered by the form; on this date, the event started at `at`
+    today: str = ""  # the date that the form offers; on this date, the event started at `at`
     at: str = ""
     title: str = ""
     teams: str = ""
@@ -92,8 +92,8 @@ def rows_in(
         result: the form that was filled in.
         pool: the pool.
         column: the column to which the values belong.
-        kept: the number and web address of an event that is being corrected.
-        race: the race that was planned, if any.
+        kept: the number and web address of the event to correct.
+        race: the planned race, if any.
 
     Raises:
         ParameterError: a line or the date cannot be read, or fewer than two names have a place.
@@ -117,12 +117,12 @@ def rows_in(
 
 
 def sides_of(race: Fixture | None) -> dict[str, list[str]]:
-    """Return the sides of a planned race, by the text that stands for them."""
+    """Return the sides of a planned race, by their text in the form."""
     return {} if race is None else {", ".join(side): side for side in race.sides}
 
 
 def plan_of(race: Fixture | None, player: str) -> dict[str, str]:
-    """Return the values that were planned for an entrant, for use in the result: team, side and equipment."""
+    """Return the planned values of an entrant to use in the result: team, side and equipment."""
     starters = () if race is None else race.entrants or ()
     planned = next((starter for starter in starters if starter.player == player), None)
     if planned is None:
@@ -132,7 +132,7 @@ def plan_of(race: Fixture | None, player: str) -> dict[str, str]:
 
 
 def end_of(line: ResultLine, teams: str, column: str) -> dict[str, Any]:
-    """Return how a player finished, as columns of a row."""
+    """Return the columns of a row that show how a player finished."""
     if line.place in STATUSES:
         return {"status": line.place}
     if not NUMBER.fullmatch(line.place):
@@ -222,7 +222,7 @@ def stored_result(admission: Admission, event_id: str) -> ResultForm:
 
 
 def offered(admission: Admission, lines: Iterable[ResultLine]) -> tuple[ResultLine, ...]:
-    """Return lines for the most frequent players who do not have one yet."""
+    """Return lines for the most frequent players who have no line yet."""
     known = {line.name for line in lines}
     frequent = admission.store.frequent_players(admission.pool, MAX_NAMES)
     return tuple(ResultLine(name) for name in frequent if name not in known)
@@ -242,7 +242,7 @@ def race_result(admission: Admission, race_id: str) -> ResultForm:
 
 
 def post_standing(admission: Admission, result: ResultForm, race: Fixture) -> None:
-    """Show the places so far to everyone who follows a race, if they have changed."""
+    """If the places so far have changed, show them to everyone who follows a race."""
     sides = sides_of(race)
     placed = sorted((line for line in result.lines if NUMBER.fullmatch(line.place)), key=lambda line: int(line.place))
     gone = [line for line in result.lines if line.place == "dnf"]
@@ -257,7 +257,7 @@ def planned_race(admission: Admission, result: ResultForm) -> Fixture | None:
 
 
 def can_be_tapped(rows: list[dict[str, Any]]) -> bool:
-    """Return True if an event has only places, so that they can be entered on the page."""
+    """Return True if an event has only places, so that it can be entered on the page."""
     return all(
         row.keys() <= TAPPED and (float(row.get("position") or 0.5).is_integer() or row.get("status") in STATUSES)
         for row in rows
@@ -300,7 +300,7 @@ def form_response(
         # needed by the system, but missing on this page
         lacking=tuple(name for name in pool.system.needs if name != column),
         is_new=pool.order is None,
-        meant=meant,  # new names, each with a known one that it resembles
+        meant=meant,  # new names, each with the known name that it resembles
         refusal="" if error is None else str(error),
         new_names=NEW_NAMES,
         statuses=STATUSES,
@@ -309,7 +309,7 @@ def form_response(
 
 
 def preview_result(admission: Admission, result: ResultForm) -> Response:
-    """Return the form with the change that the result would make for each name."""
+    """Return the form, with the change that the result would make for each name."""
     store = admission.store
     try:
         race = planned_race(admission, result)
@@ -341,7 +341,7 @@ def new_names(admission: Admission, result: ResultForm, race: Fixture | None) ->
 
 
 def save(admission: Admission, result: ResultForm) -> Response:
-    """Store a result and redirect to its page, or ask about a new name that resembles a known one.
+    """Store a result and redirect to its page, or ask about a new name that resembles a known name.
 
     If a form is sent twice, both copies have the same ID and content, so the result counts only once.
     """
@@ -368,7 +368,7 @@ def save(admission: Admission, result: ResultForm) -> Response:
         return form_response(admission, result, error)
     count(admission, receipts)
     event_id, undo, sentence = receipts[0].event_id, "", "This result was already saved. It counts only once."
-    if not receipts[0].duplicate:  # a sender may take back a result only if it was new
+    if not receipts[0].duplicate:  # a sender may withdraw a result only if it was new
         details = {"event_id": event_id, "version": store.event(admission.pool, event_id).version}
         undo, sentence = Intent("withdraw", details).keep(admission), "Stored."
     return go_on(admission.request, pool_address(admission.pool, "events", event_id), sentence, undo)

@@ -20,12 +20,12 @@ from podium.service.admin.reading import Interview, Upload, read_file, safe_name
 from podium.support.part_files import temporary_folder
 
 if TYPE_CHECKING:
-    from fastapi import Request  # large, and not needed in the reading process
+    from fastapi import Request  # large, and unnecessary in the reading process
 
 
 @contextmanager
 def stored(content: bytes, name: str) -> Iterator[Path]:
-    """Yield a file in a temporary folder. The folder is deleted after the file has been read."""
+    """Yield a file in a temporary folder, which is deleted after the file has been read."""
     with temporary_folder() as folder:
         path = folder / safe_name(name)
         path.write_bytes(content)
@@ -37,7 +37,7 @@ try:
 except ImportError:  # on Windows, only the checks before reading apply
     resource = None  # type: ignore[assignment]
 
-MORE_MEMORY = 1_000_000_000  # bytes of address space in addition to those of the loaded process
+MORE_MEMORY = 1_000_000_000  # bytes of address space in addition to the loaded process's
 MAX_RESIDENT = 600_000_000  # bytes
 MAX_KEPT = 120_000_000  # bytes; a process that uses more is replaced before the next file
 READING_S = 60.0  # time limit for one file
@@ -51,7 +51,7 @@ TOO_MUCH_MEMORY = "reading it takes more memory than an upload can use. Send a p
 TOO_LONG = f"reading it takes more than {READING_S:g} s. Send it in parts"
 UNREADABLE = "it cannot be read. Check that it is complete and has the right file extension"
 LEFT = "the sender has disconnected"
-WAITING_S = 10.0  # time limit for waiting, and for reading if others are waiting
+WAITING_S = 10.0  # time limit for waiting, and for reading while others wait
 RETRY_AFTER_S = 10
 OTHERS_WAIT = "Other files are being read. Send yours again in 10 seconds."
 ONE_WAITS = "Another file sent with this key is waiting to be read. Send this one again in 10 seconds."
@@ -78,7 +78,7 @@ class Reader:
         self.answers.put(None)
 
     def ask(self, *sent: Any) -> None:
-        """Send the arguments for reading a file. If the process has ended, that counts as the answer."""
+        """Send the arguments for reading a file. If the process has ended, this counts as its answer."""
         sending = cast("IO[bytes]", self.process.stdin)
         with suppress(OSError):
             pickle.dump(sent, sending)
@@ -87,12 +87,12 @@ class Reader:
     def kill(self) -> None:
         self.process.kill()
         self._collector.join()
-        with suppress(OSError), self.process:  # closes the pipes; data that was not sent is lost
+        with suppress(OSError), self.process:  # closes the pipes; unsent data are lost
             pass
 
 
 class Turns:
-    """Decides whose file is read next. Pools take turns, and each key can have only one waiting file."""
+    """Decides which file is read next. Pools take turns, and each key can have only one waiting file."""
 
     def __init__(self) -> None:
         self._waiting: dict[str, deque[asyncio.Future[None]]] = {}  # by pool, with the next pool first
@@ -108,7 +108,7 @@ class Turns:
         """Wait until it is a file's turn.
 
         Raises:
-            AccessError: Another file from the same key is waiting, or the turn did not come in time.
+            AccessError: Another file from the same key is already waiting, or the turn did not come in time.
         """
         from podium.service.http.errors import AccessError  # noqa: PLC0415  (large, and not needed in the process)
 
@@ -122,7 +122,7 @@ class Turns:
                 async with asyncio.timeout(WAITING_S):
                     await turn
             except BaseException as error:
-                if turn.done() and not turn.cancelled():  # the turn came just as the sender left
+                if turn.done() and not turn.cancelled():  # the turn came just when the sender left
                     self._pass_on()
                 if isinstance(error, TimeoutError):
                     raise AccessError(503, OTHERS_WAIT, RETRY_AFTER_S) from None
@@ -136,7 +136,7 @@ class Turns:
             self._pass_on()
 
     def _pass_on(self) -> None:
-        """Give the turn to the next waiting pool, and put this pool's other files behind those of all other pools."""
+        """Give the turn to the next waiting pool, and put this pool's other files behind all other pools' files."""
         while self._waiting:
             pool, queue = next(iter(self._waiting.items()))
             del self._waiting[pool]
@@ -176,10 +176,10 @@ class UploadProcess:
 
     @contextmanager
     def _busy(self) -> Iterator[Reader]:
-        """Yield the process, and prevent it from being ended as idle."""
+        """Yield the process, which is not ended as idle in the meantime."""
         if self._idle is not None:
             self._idle.cancel()
-        # the process was killed while it was idle
+        # the process was killed while idle
         if self._reader is not None and self._reader.process.poll() is not None:
             self._discard()
         if self._reader is None:
@@ -204,7 +204,7 @@ class UploadProcess:
                 answer = reader.answers.get(timeout=WATCH_S)
                 if answer is not None:
                     return answer
-                refusal = TOO_MUCH_MEMORY  # reason for which it ended
+                refusal = TOO_MUCH_MEMORY  # the reason why it ended
             if memory_of(reader.process.pid).resident > MAX_RESIDENT:
                 refusal = TOO_MUCH_MEMORY
             elif time.monotonic() - began_at > READING_S:
@@ -223,7 +223,7 @@ class UploadProcess:
 
 
 async def note_leaving(request: "Request", left: threading.Event) -> None:
-    """Set an event when the sender of a request has left."""
+    """Set an event when the sender of a request leaves."""
     while not await request.is_disconnected():  # noqa: ASYNC110  (the server has no event for this)
         await asyncio.sleep(0.25)
     left.set()
@@ -234,7 +234,7 @@ class Memory(NamedTuple):
 
     addressed: int
     resident: int
-    own: int  # resident memory without mapped files, because those of libraries vary
+    own: int  # resident memory without mapped files, because libraries' mapped files vary
 
 
 def memory_of(process: int | str) -> Memory:
@@ -248,11 +248,11 @@ def memory_of(process: int | str) -> Memory:
 
 
 def limit_memory() -> None:
-    """Limit the memory of this process, after its libraries have been loaded."""
+    """Limit the memory of this process after its libraries have been loaded."""
     if resource is None:
         return
     os.nice(NICE)
-    with suppress(ValueError, OSError):  # lower limits may already apply
+    with suppress(ValueError, OSError):  # a lower limit may already apply
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         addressed = memory_of("self").addressed
         if addressed:
@@ -263,7 +263,7 @@ def read_what_comes() -> None:
     """Read the files that the parent process names, one after another."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # from a terminal; this process ends with its parent
     output = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # output of libraries must not be taken for an answer
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # libraries' output must not look like an answer
     limit_memory()
     with suppress(EOFError):
         while True:

@@ -27,13 +27,13 @@ from podium.service.http.json import MAX_SENT_CHARACTERS, Identifier, Name, Refu
 from podium.service.http.visitors import read_bytes
 
 MAX_BODY_BYTES = 4_000_000
-OFFLOAD_BYTES = 20_000  # larger bodies are read in a thread, so that other requests need not wait
+OFFLOAD_BYTES = 20_000  # larger bodies are parsed in a thread, so that other requests need not wait
 Body = TypeVar("Body", bound=BaseModel)
 T = TypeVar("T")
 
 
 async def read_parsed(request: Request, parse: Callable[[bytes], T]) -> T:
-    """Return a function's result for the body of a request."""
+    """Return a function's result for a request's body."""
     body = await read_bytes(request, MAX_BODY_BYTES)
     return await run_in_threadpool(parse, body) if len(body) > OFFLOAD_BYTES else parse(body)
 
@@ -74,14 +74,14 @@ def json_response(model: Any, value: Any, status: int = 200) -> Response:
 
 
 def request_body(models: Sequence[type[BaseModel]]) -> dict[str, Any]:
-    """Return the OpenAPI description of a body that is any of these models."""
+    """Return the OpenAPI description of a body that may be any of these models."""
     references = [{"$ref": f"#/components/schemas/{model.__name__}"} for model in models]
     schema = references[0] if len(references) == 1 else {"anyOf": references}
     return {"required": True, "content": {"application/json": {"schema": schema}}}
 
 
 def schemas(models: Iterable[type[BaseModel]]) -> dict[str, Any]:
-    """Return the OpenAPI schemas of models that routes read themselves, and of the models inside them."""
+    """Return the OpenAPI schemas of models that routes parse themselves, and of the models within them."""
     validated: list[Any] = [(model, "validation") for model in sorted(models, key=lambda model: model.__name__)]
     _, document = models_json_schema(validated, ref_template="#/components/schemas/{model}")
     definitions: dict[str, Any] = document["$defs"]
@@ -118,7 +118,7 @@ PointsScheme = Annotated[
 ]
 MAX_KEY_DAYS = 36_525
 MAX_CLOCK_LEAD = timedelta(days=1)  # allowed difference between clocks or time zones
-MAX_PREDICTED = 100  # entrants; the response grows with their square and takes under a second
+MAX_PREDICTED = 100  # entrants; the response grows with the square of their number, and takes under a second
 MAX_TICKETS = 2_000
 MAX_EVENTS = 1_000  # per batch
 MAX_ENTRIES = 10_000  # per event
@@ -126,7 +126,7 @@ EARLIEST, LATEST = datetime(1900, 1, 1, tzinfo=UTC), datetime(2200, 1, 1, tzinfo
 
 
 def in_utc(sent: datetime) -> datetime:
-    """Return a time in UTC. A time without an offset is taken as UTC."""
+    """Convert a time to UTC. A time without an offset is in UTC already."""
     if not datetime(1800, 1, 1) < sent.replace(tzinfo=None) < datetime(2300, 1, 1):  # noqa: DTZ001  (of any offset)
         raise ValueError("is not between the years 1900 and 2200")
     moment = sent.replace(tzinfo=UTC) if sent.tzinfo is None else sent.astimezone(UTC)
@@ -136,7 +136,7 @@ def in_utc(sent: datetime) -> datetime:
 
 
 def not_in_the_future(started_at: datetime) -> datetime:
-    """Reject an event that starts long after now, because every event until then would count as late."""
+    """Reject an event that starts far in the future, because every event until then would count as late."""
     if started_at > datetime.now(UTC) + MAX_CLOCK_LEAD:
         raise ValueError("is more than a day in the future according to the service's clock")
     return started_at
@@ -200,7 +200,7 @@ class Entry(Strict):
     shared: SentEquipment = None
 
     def row(self) -> dict[str, Any]:
-        """Return the cells of a results table."""
+        """Return the entry as cells of a results table."""
         cells = given(self)
         return cells | {f"{SHARED}{kind}": name for kind, name in cells.pop("shared", {}).items()}
 

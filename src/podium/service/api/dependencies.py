@@ -1,4 +1,4 @@
-"""Dependencies of routes: the queues of results, and the roles of keys."""
+"""Dependencies of routes: the queues for results, and the roles of keys."""
 
 import asyncio
 import logging
@@ -30,7 +30,7 @@ T = TypeVar("T")
 LOGGER = logging.getLogger(__name__)
 MAX_WAITING_EVENTS = 5_000  # per pool
 MAX_BATCH_EVENTS = 1_000  # per transaction
-MAX_LOGGED_IDS = 10  # per failed submission
+MAX_LOGGED_IDS = 10  # number of attempts per failed submission
 
 
 class Waiting(NamedTuple):
@@ -44,15 +44,15 @@ class Waiting(NamedTuple):
 class Intake:
     """One queue per pool.
 
-    Each submission gets a response after its own commit. A rejected or failed one does not affect others in its batch.
-    A slow one, such as a late result, runs in parallel with later ones.
+    Each submission gets a response after its own commit. A rejected or failed submission does not affect others in its
+    batch. A slow submission, such as a late result, runs in parallel with later ones.
     """
 
     def __init__(self, store: Store, threads: Threads) -> None:
         self._store, self._threads = store, threads
         self._queues: defaultdict[str, list[Waiting]] = defaultdict(list)
         self._tasks: dict[str, asyncio.Task[None]] = {}
-        self._long: defaultdict[str, list[Waiting]] = defaultdict(list)  # slow submissions, one at a time per pool
+        self._long: defaultdict[str, list[Waiting]] = defaultdict(list)  # slow submissions, one at a time for each pool
         self._long_tasks: dict[str, asyncio.Task[None]] = {}
 
     async def submit(self, pool: str, rows: Any, actor: str, match_ids: dict[str, str]) -> list[Receipt]:
@@ -67,7 +67,7 @@ class Intake:
         return await answer
 
     def waiting_events(self) -> dict[str, int]:
-        """Count the events waiting to be stored, by pool."""
+        """Count the events that wait to be stored, by pool."""
         return {pool: self._waiting_events_of(pool) for pool in {*self._queues, *self._long}}
 
     def _waiting_events_of(self, pool: str) -> int:
@@ -110,7 +110,7 @@ class Intake:
     async def _outcomes(
         self, pool: str, batch: list[Waiting], *, is_long: bool = False
     ) -> Sequence[list[Receipt] | Exception]:
-        """Store a batch. Return the outcome of each submission."""
+        """Store a batch, and return the outcome of each submission."""
         try:
             submissions = [request.submission for request in batch]
             threads = self._threads.rerating if is_long else self._threads.writing
@@ -119,7 +119,10 @@ class Intake:
             return [error] * len(batch)
 
     def _next_batch(self, pool: str) -> list[Waiting]:
-        """Take the submissions to store together, in order: each event only once, and not too many."""
+        """Take the submissions to store together, in order.
+
+        No event appears twice, and the number of events is limited.
+        """
         queue, count, event_ids = self._queues[pool], 0, set[str]()
         for request in queue:
             if count and (event_ids & request.event_ids or len(event_ids) + len(request.event_ids) > MAX_BATCH_EVENTS):
@@ -161,7 +164,7 @@ else:
 
 
 def parsed(parse: Callable[[bytes], Any], *models: type[BaseModel]) -> Any:
-    """Return a dependency that parses the body of a request. The OpenAPI document describes it by these models."""
+    """Return a dependency that parses the body of a request, which the OpenAPI document describes by these models."""
 
     async def read(request: Request) -> Any:
         return await read_parsed(request, parse)
@@ -181,7 +184,7 @@ Admin = Annotated[str, Depends(require_role("admin"))]
 
 @dataclass(frozen=True, slots=True)
 class WriterAct:
-    """A writer's request for a pool, without the action itself."""
+    """A write request for a pool, without the action itself."""
 
     request: Request
     store: CurrentStore

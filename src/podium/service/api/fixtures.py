@@ -31,7 +31,7 @@ from podium.store.reading.ahead import RaceStakes, RunningRace, race_stakes
 from podium.store.writing.fixtures import MAX_ENTRANTS, Fixture, Places
 
 router = ReadRouter("fixtures")
-REFUSALS_OF_BODIES = error_responses(409, 413)  # besides the others
+REFUSALS_OF_BODIES = error_responses(409, 413)  # in addition to other errors
 
 
 class PlannedEntrant(Entrant):
@@ -153,7 +153,7 @@ def seeds(
 
 
 async def sends_key(request: Request, reader: ReadAccess) -> bool:
-    """Return True if the request has a key, even if the pool is public."""
+    """Return True if the request has a key, even for a public pool."""
     with suppress(AccessError):
         reader = reader if reader.key else await find_visitor(request)
     return reader.may("read", pool_in_path(request))

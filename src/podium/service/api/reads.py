@@ -40,7 +40,7 @@ from podium.views.player_models import Equipment, Leaderboard, Listing
 MAX_REASONS = 100  # events per sum of reasons
 router = ReadRouter(dependencies=[Depends(check_reader)])
 keyed = ReadRouter()  # routes that need a key even for a public pool
-REFUSALS_OF_BODIES = error_responses(409, 413)  # besides the others
+REFUSALS_OF_BODIES = error_responses(409, 413)  # in addition to other errors
 Top = Annotated[int, Query(ge=1, le=1000, description="Number of players per page.")]
 Cursor = Annotated[str | None, Query(max_length=100, description="Cursor: the value of `next` on the previous page.")]
 MinEvents = Annotated[
@@ -97,12 +97,12 @@ async def sent_listing(
         bool, Query(description="Rank provisional players together with the others. If false, list them separately.")
     ] = True,
 ) -> Listing:
-    """Return the players to list for a query."""
+    """Return the rules for the players to list, from a query."""
     return Listing(min_events, None if active_within is None else span(active_within), provisional)
 
 
 SentListing = Annotated[Listing, Depends(sent_listing)]
-UNCOMPARED = {"move": None, "is_new": False, "spark": (), "newest_change": None, "newest_shown": None}  # of a past date
+UNCOMPARED = {"move": None, "is_new": False, "spark": (), "newest_change": None, "newest_shown": None}  # a past board
 ALONE = "cannot be combined with `at` or `max_deviation`"
 
 
@@ -142,7 +142,7 @@ def leaderboard(
 
 
 def board_rows(board: pl.DataFrame) -> list[dict[str, Any]]:
-    """Return the rows of a board. `deviation` is null if the system does not have one."""
+    """Return the rows of a board. `deviation` is null if the system has no deviation."""
     return [{"deviation": None} | row for row in board.to_dicts()]
 
 

@@ -1,6 +1,6 @@
 """Receive results: match reports from Xonotic servers, and events in request bodies.
 
-Source: XonStat's submission code. The responses to reports are plain text, which the game only logs.
+Source: XonStat's submission code. Responses to reports are plain text, which the game only logs.
 """
 
 import base64
@@ -59,7 +59,7 @@ ANSWERS: dict[int | str, dict[str, Any]] = {
     code: {"content": {"text/plain": {}, MEDIA_TYPE: {}}, "description": DESCRIPTIONS[code]} for code in WRITE_ERRORS
 }
 TOOL = "crypto-keygen-standalone"
-PUBLIC_KEY_VARIABLE = "PODIUM_D0_PUBLIC_KEY"  # file of the key that signs servers' keys
+PUBLIC_KEY_VARIABLE = "PODIUM_D0_PUBLIC_KEY"  # file with the key that signs servers' keys
 PUBLIC_KEY = "key_0.d0pk"
 LIMIT_S = 10.0
 FINGERPRINT = re.compile(r"^[A-Za-z0-9+/]{43}=$")
@@ -68,7 +68,7 @@ Signature = Annotated[str, Header(alias="X-D0-Blind-ID-Detached-Signature", desc
 
 
 def in_text(route: Callable[..., Awaitable[str]]) -> Callable[..., Awaitable[PlainTextResponse]]:
-    """Make a route respond with the outcome of a report, or with its error, as text."""
+    """Make a route respond with the outcome or the error of a report as text."""
 
     @wraps(route)
     async def answer(request: Request, **given: Any) -> PlainTextResponse:
@@ -153,7 +153,7 @@ async def store_report(
     sender: str,
     key: ApiKey | None = None,
 ) -> str:
-    """Store a report. The IDs of its events start with the name of its sender, which may also send a key."""
+    """Store a report. The IDs of its events start with the sender's name. The sender may also send a key."""
     pool, rows, reason = await run_in_threadpool(read_report, request, store, body, sender, key, time.time_ns() // 1000)
     if not rows:
         return f"dropped: {reason}\n"
@@ -170,12 +170,11 @@ def read_report(
     """Read a report. Return its pool and rows, or the reason why it has no rows.
 
     Args:
-        received_us: Time at which it was received, in microseconds since 1970. A match whose ID has no time has just
-            ended.
+        received_us: Time of receipt, in microseconds since 1970. A match whose ID has no time has just ended.
 
     Raises:
         FormatError: The body is not a report.
-        AccessError: The key does not allow writing to that pool, or that far back.
+        AccessError: The key does not permit writing to that pool, or that far back.
     """
     report = xonstat.parse(list(enumerate(body.split(b"\n"), start=1)), "report")
     if report.event.faults:
@@ -201,7 +200,7 @@ def read_report(
 
 
 def stored_start(store: Store, pool: str, event_id: str) -> int | None:
-    """Return when a stored event began, in microseconds since 1970. None if it is not stored."""
+    """Return the start of a stored event in microseconds since 1970, or None if it is not stored."""
     with suppress(UnknownError), store.reading(pool) as found:
         started: int = find_event(found, event_id).started_at
         return started
@@ -227,15 +226,15 @@ def parse_events(body: bytes) -> "SentEvents":
 
 
 class SentEvents(NamedTuple):
-    """The events in one body, each with a different ID."""
+    """The events in one body, which have different IDs."""
 
     rows: PlainRows | list[dict[str, Any]]  # of a results table
-    match_ids: dict[str, str]  # by event, for results of registered matches
+    match_ids: dict[str, str]  # registered match by event, for results of such matches
     starts: Sequence[datetime | int | float]  # dates or numbers of events; integers are microseconds since 1970
 
     @classmethod
     def from_models(cls, body: Event | Batch) -> Self:
-        """Return the events of a body that the models accept."""
+        """Return the events of a body that the models have accepted."""
         events = body.events if isinstance(body, Batch) else [body]
         refuse_repeated(events)
         return cls(
@@ -250,7 +249,7 @@ class SentEvents(NamedTuple):
 
 
 def refuse_repeated(events: Sequence[Event]) -> None:
-    """Reject a batch with two events of the same ID, because their rows would become one event."""
+    """Reject a batch in which two events have the same ID, because their rows would become one event."""
     seen: set[str] = set()
     for k, event in enumerate(events):
         if event.event_id in seen:
@@ -259,7 +258,7 @@ def refuse_repeated(events: Sequence[Event]) -> None:
 
 
 def read_plain_events(value: Any) -> SentEvents | None:
-    """Return the events of a body that is obviously valid. None if the models have to decide."""
+    """Return the events of a body that is obviously valid, or None if the models must decide."""
     events = value["events"] if type(value) is dict and value.keys() == {"events"} else [value]
     if type(events) is not list or not 0 < len(events) <= MAX_EVENTS or {*map(type, events)} != {dict}:
         return None
@@ -288,9 +287,9 @@ def read_plain_events(value: Any) -> SentEvents | None:
 
 
 def plain_match_ids(events: Sequence[Mapping[str, Any]]) -> dict[str, str] | None:
-    """Return the match that each event with a match result belongs to, by event ID.
+    """Return by event ID the match to which each event with a match result belongs.
 
-    None if the models have to decide.
+    Return None if the models must decide.
     """
     match_ids = {event["event_id"]: event["match_id"] for event in events if event.get("match_id") is not None}
     if not match_ids:

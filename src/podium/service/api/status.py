@@ -1,6 +1,6 @@
 """Routes for the service itself: health, readiness, metrics, and the OpenAPI document as HTML.
 
-The HTML has no scripts and loads nothing from other hosts.
+The HTML has no scripts, and loads nothing from other hosts.
 """
 
 import asyncio
@@ -44,8 +44,8 @@ from podium.support.words import without_formulas
 STREAM_HEADERS = {
     "Cache-Control": "no-store",
     "X-Accel-Buffering": "no",
-}  # the second makes nginx pass each event on at once
-COMMENT_INTERVAL_S = 15.0  # without an entry; then a comment keeps the connection open
+}  # the second header makes nginx forward each event immediately
+COMMENT_INTERVAL_S = 15.0  # time without an entry, after which a comment keeps the connection open
 router = APIRouter(route_class=StrictRoute, generate_unique_id_function=operation_id)
 
 
@@ -74,7 +74,7 @@ async def stream(
     entries are waiting to be read. Its last line, a comment, gives the reason. A client that reads nothing for a minute
     is disconnected without this comment. Reconnect with `Last-Event-ID`.
     """
-    newest = await run_in_threadpool(store.version, pool)  # rejects an unknown pool before anything is sent
+    newest = await run_in_threadpool(store.version, pool)  # rejects an unknown pool before sending anything
     key = None if visitor.key is None else visitor.key.id
     watchers.refuse_too_many(key)
     resumes = last_event_id is not None and last_event_id.isascii() and last_event_id.isdecimal()
@@ -93,7 +93,7 @@ async def server_sent_events(
         async with watchers.listening(pool, key) as listener:
             is_watched = await watchers.wait_until_ready(pool, seconds)
             has_more = True
-            while has_more and not listener.ended:  # entries logged before the watcher began
+            while has_more and not listener.ended:  # entries that were logged before the watcher began
                 try:
                     entries = await run_in_threadpool(store.news, pool, after)
                 except UnavailableError:  # the next query finds them
@@ -154,7 +154,7 @@ def export(
 
 
 def table_file(frame: pl.DataFrame, kind: str) -> IO[bytes]:
-    """Return a table as an open file that is deleted when it is closed."""
+    """Return a table as an open file, which is deleted when it is closed."""
     file = tempfile.TemporaryFile()  # noqa: SIM115  (closed by its reader)
     if kind == "csv":
         frame.write_csv(file)
@@ -175,7 +175,7 @@ LIMITS = {
 
 @lru_cache(1)
 def reference_page(app: FastAPI) -> str:
-    """Return the reference as HTML. It is generated once, because it never changes."""
+    """Return the reference as HTML, which is generated only once because it never changes."""
     document: dict[str, Any] = app.openapi()
     operations: dict[str, list[tuple[str, str, dict[str, Any]]]] = {}
     meanings: dict[str, str] = {}  # of statuses
@@ -217,7 +217,7 @@ def example_content(message: Any, models: dict[str, Any]) -> Any:
 
 
 def example_of(schema: dict[str, Any], models: dict[str, Any]) -> Any:
-    """Return the example of a schema: of its model, of the items of an array, or of the first of a union."""
+    """Return a schema's example: that of its model, of an array's items, or of the first type in a union."""
     if "$ref" in schema:
         examples = models[schema["$ref"].removeprefix(SCHEMAS)].get("examples")
         return examples[0] if examples else None
@@ -232,7 +232,7 @@ def json_text(value: Any) -> Markup:
 
 
 def answer_text(message: dict[str, Any]) -> Markup:
-    """Return the schema or media type of a body or response."""
+    """Return the schema or media type of a body or response as HTML."""
     content: dict[str, Any] = message.get("content", {})
     return Markup(", ").join(
         schema_text(media["schema"]) if media.get("schema") else kind
@@ -242,7 +242,7 @@ def answer_text(message: dict[str, Any]) -> Markup:
 
 
 def schema_text(schema: dict[str, Any]) -> Markup:
-    """Return a schema as readable HTML, with a link if it is described elsewhere."""
+    """Return a schema as readable HTML, with a link if its description is elsewhere."""
     if "$ref" in schema:
         return Markup('<a href="#{0}">{0}</a>').format(schema["$ref"].removeprefix(SCHEMAS))
     for union in ("anyOf", "oneOf"):

@@ -1,6 +1,6 @@
 """Routes that write data.
 
-Each reads its body strictly and makes its changes in one transaction, outside the event loop.
+Each route parses its body strictly, and makes its changes in one transaction outside the event loop.
 """
 
 import functools
@@ -305,7 +305,7 @@ async def anonymize(
 
 
 def details(kind: type[T], stored: Any, **others: Any) -> T:
-    """Return a response with the stored fields, and with times converted from text."""
+    """Return a response with the stored fields, after converting times from text."""
     found = {field.name: getattr(stored, field.name, None) for field in fields(kind)} | others  # type: ignore[arg-type]
     times = {name: datetime.fromisoformat(text) for name, text in found.items() if text and name in TIMES}
     return kind(**found | times)

@@ -1,1 +1,1 @@
-"""Parts that all routes share: keys, problems, addresses and strict JSON."""
+"""Code that all routes share: keys, problems, addresses and strict JSON."""

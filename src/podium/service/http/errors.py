@@ -66,7 +66,7 @@ class RequestLog:
         self._lines: list[str] = []
 
     def add(self, scope: Any, route: str, status: int, seconds: float) -> None:
-        """Add a request that has been answered. It is written to the log a little later."""
+        """Add an answered request. It is written to the log a little later."""
         pool, client, key = scope.get("path_params", {}).get("pool"), scope["client"], scope.get("state", {}).get("key")
         opened = "" if key is None else f', "key": {key.id}, "pool": {json_text(pool)}'
         self._lines.append(
@@ -83,14 +83,14 @@ class RequestLog:
     def write(self) -> None:
         lines = "".join(self._lines)
         self._lines.clear()
-        with suppress(OSError, ValueError):  # nobody is reading the log any more
+        with suppress(OSError, ValueError):  # nobody reads the log any more
             self._stream.write(lines)
             self._stream.flush()
 
 
 @lru_cache(1_000)
 def json_text(text: str | None) -> str:
-    """Return a string as JSON. Names that are encoded in addresses are decoded."""
+    """Return a string as JSON. Encoded names in addresses are decoded."""
     return json.dumps(None if text is None else decode_name(text))
 
 
@@ -159,7 +159,7 @@ class BusyError(PodiumError):
 
 
 class UnexpectedError(PodiumError):
-    """The service failed for a reason that is in its log, and that the sender cannot fix."""
+    """The service failed. The reason is in its log, and the sender cannot fix it."""
 
 
 STATUS_BY_ERROR: tuple[tuple[type[PodiumError], int], ...] = (
@@ -199,7 +199,7 @@ class ProblemResponse(JSONResponse):
 
 
 def problem(status: int, detail: str, field: str | None = None, retry_after_s: int | None = None) -> ProblemResponse:
-    """Return an error response. Its title is the phrase for its status, as with `about:blank`."""
+    """Return an error response. Its title is the phrase for its status, as for `about:blank`."""
     title, request_id = HTTPStatus(status).phrase, current_request_id.get()
     content = Problem(title=title, status=status, detail=detail, field=field, request_id=request_id)
     headers = {"WWW-Authenticate": "Bearer"} if status == 401 else {}  # noqa: PLR2004
@@ -213,7 +213,7 @@ async def refused_body(_request: Request, error: RefusedError) -> ProblemRespons
 
 
 def note_damage(request: Request, error: BaseException | None) -> None:
-    """If an error shows that the database is damaged, record this for `/readyz`."""
+    """If an error shows that the database is damaged, record it for `/readyz`."""
     while error is not None:
         if sqlite_code(getattr(error, "orig", error)).startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")):
             request.app.state.is_damaged = True
@@ -232,7 +232,7 @@ async def podium_error(request: Request, error: PodiumError) -> ProblemResponse:
 
 
 async def sender_left(_request: Request, _error: ClientDisconnect) -> ProblemResponse:
-    """Answer a request whose sender has left. That is not a failure of the service."""
+    """Respond to a request whose sender has left. This is not a failure of the service."""
     return problem(400, "The request ended before its body was complete. Send it again.")
 
 

@@ -1,4 +1,4 @@
-"""Strict JSON, names and addresses. No two programs can interpret them differently.
+"""Strict JSON, names and addresses, which no two programs can interpret differently.
 
 The rule for names is in `podium.results.names`, and the store applies it to results.
 """
@@ -20,8 +20,8 @@ from podium.support.words import BEFORE_DOTS
 
 MAX_DEPTH = 32
 MAX_INTEGER = 2**63 - 1
-MAX_KEYS = 1_000  # maximum number per object, because each unknown key is described in an error
-# Signs that values need a closer check: escapes that may not be valid text, long numbers, and deep nesting.
+MAX_KEYS = 1_000  # maximum number per object, because an error describes each unknown key
+# Signs that values need a closer check: escapes that may be invalid text, long numbers, and deep nesting.
 SUSPICIOUS = re.compile(
     r"\\u(?:0000|[dD][89a-fA-F]|[fF](?:[fF]{2}[eEfF]|[dD][dDeE]))|[0-9]{19}|[0-9][eE]\+?[0-9]{3}|[\[{](?:\s*[\[{]){8}"
 )
@@ -34,7 +34,7 @@ WHITESPACE = b" \t\r\n"
 
 
 class RefusedError(ValueError):
-    """A body or a parameter was rejected. The error gives the field and the reason."""
+    """A body or a parameter was rejected. The error states the field and the reason."""
 
     def __init__(self, field: str, reason: str) -> None:
         super().__init__(f"{field}: {reason}" if field else reason)
@@ -54,7 +54,7 @@ def loads(body: bytes) -> Any:
         raise RefusedError("", f"the body is not UTF-8 (byte {error.start})") from None
     shape = body.translate(SHAPE, WHITESPACE)
     value = parse_quickly(body, text)
-    if b"\\" in body or shape.count(b'":') != count_keys(value):  # otherwise, no key is repeated
+    if b"\\" in body or shape.count(b'":') != count_keys(value):  # otherwise, no key appears twice
         value = parse(text, object_pairs_hook=reject_duplicate_keys)
     may_be = b"\\u" in body or b"0" * 19 in shape or b"0e" in shape or b"[" * 9 in shape  # a quick look
     if (may_be and SUSPICIOUS.search(text)) or may_have_noncharacter(body):
@@ -63,7 +63,7 @@ def loads(body: bytes) -> Any:
 
 
 def parse_quickly(body: bytes, text: str) -> Any:
-    """Return the value of a JSON document in half the time of `parse`. If this fails, `parse` must decide."""
+    """Return the value of a JSON document in half of the time of `parse`. If this fails, `parse` must decide."""
     try:
         return from_json(body, allow_inf_nan=False, cache_strings="all")
     except ValueError:
@@ -85,7 +85,7 @@ def parse(text: str, **hooks: Any) -> Any:
 
 
 def count_keys(value: Any) -> int:
-    """Return the number of keys in all objects in a value, or -1 if one object has too many."""
+    """Return the number of keys in all objects in a value, or -1 if one object has too many keys."""
     count, level = 0, [value]
     while level:  # all values of one level at a time
         objects = [item for item in level if type(item) is dict]
@@ -146,7 +146,7 @@ def check_text(text: str, field: str) -> None:
 
 
 def may_have_noncharacter(text: bytes) -> bool:
-    """Return True if UTF-8 text contains two bytes that are in every noncharacter.
+    """Return True if UTF-8 text contains two bytes that occur in every noncharacter.
 
     This is far faster than an exact search.
     """
@@ -186,11 +186,11 @@ Identifier = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(
 
 
 POOLS_PATH = "/api/v1/pools"
-ENCODED_SLASH = "\x1f"  # replaces a slash in a name while it passes the router
+ENCODED_SLASH = "\x1f"  # replaces a slash in a name on its way through the router
 
 
 class PathMiddleware:
-    """Middleware that distinguishes slashes in names from slashes between names, and rejects invalid addresses."""
+    """Middleware that distinguishes slashes within names from slashes between names, and rejects invalid addresses."""
 
     def __init__(self, app: Any, refusal: Any) -> None:
         self.app, self.refusal = app, refusal

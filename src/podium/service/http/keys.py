@@ -1,4 +1,4 @@
-"""Access rights: the key of each request, and the request budgets of keys and of senders of rejected requests."""
+"""Access rights: each request's key, and the request budgets of keys and of addresses with rejected requests."""
 
 import asyncio
 import time
@@ -29,13 +29,13 @@ from podium.store.keys import (
     timestamp,
 )
 
-MAX_BUDGETS = 10_000  # if there are more, the least recently used is dropped
-DRAWN_S = 0.25  # a process draws this many seconds' worth of a budget at once
+MAX_BUDGETS = 10_000  # if there are more owners, the least recently used one is dropped
+DRAWN_S = 0.25  # a process draws a budget for this many seconds at once
 MAX_REFUSED_S = 1.0  # a process rejects requests for up to this long before it asks again
 
 
 class OwnBudgets:
-    """Request budgets that are kept in the memory of one process."""
+    """Request budgets in the memory of one process."""
 
     def __init__(self) -> None:
         self._left: OrderedDict[str, tuple[float, float]] = OrderedDict()  # time, and requests left at that time
@@ -43,7 +43,7 @@ class OwnBudgets:
     async def take(self, owner: str, per_second: float, burst: float) -> int:
         """Take a request from an owner's budget.
 
-        Return 0, or else the number of seconds until the next request is allowed.
+        Return 0, or the number of seconds until the next request is allowed.
         """
         now = time.monotonic()
         counted_at, left = self._left.pop(owner, (now, burst))
@@ -59,10 +59,10 @@ class Share:
     """The part of a request budget that this process has drawn."""
 
     def __init__(self) -> None:
-        self.left = 0  # requests that are drawn but not used yet
+        self.left = 0  # requests that have been drawn but not used yet
         self.refused_until = 0.0  # monotonic time until which the budget is empty
         self.full_at = 0.0  # time of the next request
-        self.drawing = asyncio.Lock()  # one waiting request draws for all of them
+        self.drawing = asyncio.Lock()  # one waiting request draws for all waiting requests
 
 
 class SharedBudgets:
@@ -108,10 +108,10 @@ class SharedBudgets:
             share.refused_until = min(share.full_at, now + MAX_REFUSED_S)
 
 
-BURST_S = 2.0  # a key may use this many seconds' worth of its rate at once
-KEY_CACHE_S = 1.0  # keys, even revoked ones, are cached for this long
+BURST_S = 2.0  # a key may use the requests of this many seconds at once
+KEY_CACHE_S = 1.0  # time for which keys, even revoked ones, are cached
 MAX_CACHED_KEYS = 10_000
-REFUSED_PER_S, REFUSED_BURST = 1.0, 30.0  # rejected requests allowed per address
+REFUSED_PER_S, REFUSED_BURST = 1.0, 30.0  # number of rejected requests allowed per address
 NO_KEY = "the key is missing, unknown, expired or revoked. Send one as Authorization: Bearer KEY."
 IPV6_SITE_BITS = 64  # prefix length of one customer's network
 
@@ -158,7 +158,7 @@ class KeyGuard:
         return key
 
     def store_last_uses(self) -> None:
-        """Store when each key was last used. Times that cannot be stored now are stored next time."""
+        """Store the time of each key's last use. Times that cannot be stored now are stored next time."""
         last_uses = self._last_uses.copy()
         store_last_uses(self._store.engine, last_uses)
         for key, used in last_uses.items():
@@ -177,7 +177,7 @@ class KeyGuard:
             )
 
     async def refusal(self, request: Request, status: int, message: str) -> AccessError:
-        """Count a rejected request against its address, and return the error to be raised."""
+        """Count a rejected request for its address, and return the error to raise."""
         wait_s = await self._budgets.take(f"address {client_site(request)}", REFUSED_PER_S, REFUSED_BURST)
         if wait_s:
             return AccessError(429, f"too many requests from this address were rejected. Wait {wait_s} s.", wait_s)
@@ -225,7 +225,7 @@ def refuse_backdated(request: Request, whens: Iterable[When]) -> None:
 
 
 def refuse_backdated_results(request: Request, store: Store, pool: str, match_ids: Iterable[str | None]) -> None:
-    """If the key has a backdating limit, reject results that would replace or restore an older result of a match."""
+    """If the key has a backdating limit, reject results that would replace or restore a match's older result."""
     key: ApiKey = request.state.key
     for match_id in match_ids if key.backdating_limit_s is not None else ():
         with suppress(UnknownError):
@@ -234,14 +234,14 @@ def refuse_backdated_results(request: Request, store: Store, pool: str, match_id
 
 
 def refuse_backdating_limit(request: Request) -> None:
-    """Reject changes that recalculate a whole pool or career if the key has a backdating limit."""
+    """If the key has a backdating limit, reject changes that recalculate a whole pool or career."""
     key: ApiKey = request.state.key
     if key.backdating_limit_s is not None:
         raise AccessError(403, "this may recalculate every rating. Use a key without a backdating limit.")
 
 
 def refuse_limited(key: ApiKey) -> None:
-    """Reject the creation of keys with a limited key, because the new keys would not have its limits."""
+    """Reject the creation of keys by a limited key, because the new keys would not have its limits."""
     if key.is_limited:
         raise AccessError(403, "a key that expires or has a limit cannot create others. Use a key without a limit.")
 
@@ -265,7 +265,7 @@ def pool_in_path(request: Request) -> str | None:
 
 
 def lacking(role: str, pool: str | None) -> str:
-    """Return a sentence that says that a key lacks a role in a pool. None stands for all pools."""
+    """Return a sentence about the role that a key lacks in a pool. None means all pools."""
     pools = f"pool {pool}" if pool else "all pools"
     return f"this requires a key with the {role} role for {pools}"
 
@@ -274,7 +274,7 @@ KEY_SCHEME: dict[str, list[str]] = {"key": []}  # as in the OpenAPI document
 
 
 def require_role(role: str) -> Callable[[Request], Awaitable[str]]:
-    """Return a dependency that yields the name of the request's key, which must have a role for the route's pool."""
+    """Return a dependency that yields the name of the request's key. The key must have a role for the route's pool."""
 
     async def check_key(request: Request) -> str:
         guard: KeyGuard = request.app.state.key_guard

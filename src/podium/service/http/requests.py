@@ -1,4 +1,4 @@
-"""Handle requests: numbers, threads for each purpose, reading one version of the store, and the log."""
+"""Handle requests: their numbers, the threads for each purpose, reading one version of the store, and the log."""
 
 import asyncio
 import re
@@ -35,28 +35,28 @@ T = TypeVar("T")
 class Threads:
     """The number of threads for each kind of work.
 
-    Writers may wait a long time for the database without blocking others.
+    Writers can wait a long time for the database without blocking others.
 
     Reads use the framework's threads, only a few of which run at a time.
     """
 
     def __init__(self) -> None:
-        self.writing = CapacityLimiter(8)  # fewer than the database connections, so that some are left for readers
+        self.writing = CapacityLimiter(8)  # fewer than the database connections, so that some remain for readers
         self.rerating = CapacityLimiter(2)  # for late results that change many ratings
         self.planning = CapacityLimiter(2)  # for dry runs; long ones occupy a core
         self.uploading = CapacityLimiter(1)  # waits for the process that reads files
-        self.verifying = CapacityLimiter(2)  # for processes that verify signatures, which anybody may send
+        self.verifying = CapacityLimiter(2)  # for processes that verify signatures, which anyone may send
         self.keys = CapacityLimiter(4)
         self.watching = CapacityLimiter(2)  # for the logs that streams follow
-        self.keeping = CapacityLimiter(2)  # for upkeep once a minute, and at the end of the service
+        self.keeping = CapacityLimiter(2)  # for the upkeep, once a minute and at the end of the service
         self.probing = CapacityLimiter(2)  # for readiness checks and metrics
 
 
 async def run_in(threads: CapacityLimiter, function: Callable[P, T], *sent: P.args, **options: P.kwargs) -> T:
     """Run a function in one of these threads.
 
-    Return its result, or raise its error. If the thread itself raised the error, it would hold the error and the
-    request until garbage collection.
+    Return its result, or raise its error. The error is not raised in the thread, which would then hold the error and
+    the request until garbage collection.
     """
 
     def capture() -> tuple[T | None, Exception | None]:
@@ -69,9 +69,9 @@ async def run_in(threads: CapacityLimiter, function: Callable[P, T], *sent: P.ar
 
 
 def unwrap(answer: T, error: Exception | None) -> T:
-    """Return an answer, or raise an error if there is one.
+    """Return an answer, or raise the error if there is one.
 
-    After that, this frame and the error do not keep each other alive.
+    Afterwards, this frame and the error do not keep each other alive.
     """
     try:
         if error is not None:
@@ -83,7 +83,7 @@ def unwrap(answer: T, error: Exception | None) -> T:
 
 @asynccontextmanager
 async def in_background(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
-    """Run a task in the background for as long as the context lasts."""
+    """Run a task in the background while the context is active."""
     task = asyncio.create_task(work)
     try:
         yield
@@ -94,7 +94,7 @@ async def in_background(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
 
 
 VERSION_HEADER: Final = "Pool-Version"  # number of the newest log entry that a response includes
-ANSWER: Final = "_answer"  # parameter of a route that receives the response headers
+ANSWER: Final = "_answer"  # route parameter for the response headers
 
 
 def from_state(name: str) -> Any:
@@ -110,7 +110,7 @@ CurrentStore = Annotated[Store, from_state("store")]
 CurrentThreads = Annotated[Threads, from_state("threads")]
 
 
-SINCE: Final = "_since"  # parameter of a route that receives the version to wait for
+SINCE: Final = "_since"  # route parameter for the version to wait for
 Since = Annotated[
     int,
     Query(
@@ -134,9 +134,9 @@ def read_one_moment(route: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(route)
     def answer(**arguments: Any) -> Any:
-        headers = arguments.get(own) if own else arguments.pop(ANSWER, None)  # None if the caller is not a route
+        headers = arguments.get(own) if own else arguments.pop(ANSWER, None)  # None if a route did not make the call
         since = arguments.pop(SINCE, 0)
-        visit = arguments.get("visit")  # if the route is that of a page
+        visit = arguments.get("visit")  # for a page's route
         pool = arguments.get("pool") if visit is None else visit.pool
 
         def read(view: Store) -> Any:
@@ -161,20 +161,20 @@ def read_one_moment(route: Callable[..., Any]) -> Callable[..., Any]:
 async def version_to_await(request: Request, since: Since = 0) -> float:
     """Return the minimum version for a response.
 
-    For a browser that has just written something, this is the newest version.
+    It is the newest version for a browser that has just written something.
     """
     return NEWEST if WROTE in request.cookies else since
 
 
 async def version_after_write(request: Request) -> float:
-    """Return the minimum version for a response on a route where `since` is a date or an event number."""
+    """Return the minimum version for a response on a route whose `since` is a date or an event number."""
     return await version_to_await(request)
 
 
 class StrictRoute(APIRoute):
-    """A route that rejects unknown parameters in the addresses of pools, because they may be typing errors.
+    """A route that rejects unknown parameters in pools' addresses, because they may be typing errors.
 
-    The response to a write names the version of the pool that includes it, for use as `since`.
+    The response to a write states the pool's version that includes it, for use as `since`.
     """
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
@@ -197,7 +197,7 @@ class StrictRoute(APIRoute):
 
 
 def operation_id(route: APIRoute) -> str:
-    """Return the name of a route's function, which serves as the operation's ID in the OpenAPI document."""
+    """Return the name of a route's function, which is the operation's ID in the OpenAPI document."""
     return route.name
 
 
@@ -217,7 +217,7 @@ CHUNK_BYTES = 64 * 1024
 
 
 class OpenFile(StreamingResponse):
-    """An open file. It is closed when it has been sent, or when its reader leaves."""
+    """An open file, which is closed when it has been sent, or when its reader leaves."""
 
     def __init__(self, file: IO[bytes], media_type: str, headers: Mapping[str, str]) -> None:
         super().__init__(iter(partial(file.read, CHUNK_BYTES), b""), media_type=media_type, headers=headers)
@@ -230,7 +230,7 @@ class OpenFile(StreamingResponse):
 
 LEAST_BYTES = 1024  # minimum size of a compressed response
 LEVEL = 5  # compression level of zlib; 9 takes four times as long and saves 5 %
-COMPRESSED_TYPES = ("application/vnd.apache.parquet",)  # in addition to those of the framework
+COMPRESSED_TYPES = ("application/vnd.apache.parquet",)  # in addition to the framework's
 
 
 class CompressionMiddleware:
@@ -252,7 +252,7 @@ PROCESS = secrets.token_hex(4)
 NUMBERS = count(1)
 
 
-ANY_ORIGIN = (b"access-control-allow-origin", b"*")  # for responses that are the same for everybody
+ANY_ORIGIN = (b"access-control-allow-origin", b"*")  # for responses that are the same for everyone
 Observe = Callable[[str, str, int, float], None]  # method, route, status, seconds
 
 
@@ -300,7 +300,7 @@ class RequestMiddleware:
 
 
 AT_ONCE = 3  # in addition to slow readers
-LOOK_S = 0.05  # time between two checks; readers that are present at both are slow
+LOOK_S = 0.05  # time between two checks; readers that both checks find are slow
 
 
 async def share_threads() -> None:
@@ -331,7 +331,7 @@ IfMatch = Annotated[
 
 
 def versions_in(if_match: str | None) -> frozenset[str] | None:
-    """Return the versions that the header lists, or None if any version will do."""
+    """Return the versions in the header, or None if any version is acceptable."""
     if if_match is None or if_match.strip() == "*":
         return None
     if not ENTITY_TAGS.fullmatch(if_match):

@@ -1,4 +1,4 @@
-"""The senders of requests: forms from browsers, which are limited in size, sessions, and visitors."""
+"""The senders of requests: browsers' forms, whose size is limited, sessions, and visitors."""
 
 import asyncio
 import hmac
@@ -31,7 +31,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """A form as it was sent."""
+    """A form, as it was sent."""
 
     fields: Mapping[str, tuple[str, ...]]
     file: WaitingFile | None = None
@@ -78,7 +78,7 @@ async def read_form(request: Request, max_bytes: int = MAX_FORM_BYTES) -> Form:
 
 
 async def whole(body: bytes) -> AsyncGenerator[bytes, None]:
-    """Yield a body in one piece, because a parser that is interrupted within a file would not close it."""
+    """Yield a body in one piece, because a parser that is interrupted within a file does not close it."""
     yield body
 
 
@@ -94,11 +94,11 @@ class Session:
     """The content of a cookie: the key, and the token for forms."""
 
     key: SessionKey
-    token: str  # every form of this session sends it
+    token: str  # every form in this session sends it
 
 
 class CachedValue(Generic[T]):
-    """A value from the store that is cached for a second, as keys are."""
+    """A value from the store that is cached for a second, like keys."""
 
     def __init__(self, threads: Threads, read: Callable[[], T]) -> None:
         self._threads, self._read = threads, read
@@ -137,18 +137,18 @@ class Sessions:
 
 
 def set_cookie(request: Request, response: Response, value: str) -> None:
-    """Store a session in the browser, or delete the browser's session if the value is empty."""
+    """Store a session in the browser or, if the value is empty, delete the browser's session."""
     send_cookie(request, response, COOKIE, value, SESSION_S if value else 0, "/")
 
 
 def send_cookie(request: Request, response: Response, name: str, value: str, seconds: int, path: str) -> None:
-    """Store a value in a browser for all pages below a path, hidden from scripts. With 0 seconds, delete it."""
+    """Store a value in a browser, hidden from scripts, for all pages below a path. With 0 seconds, delete it."""
     is_secure = request.url.scheme == "https"
     response.set_cookie(name, value, seconds, path=path, secure=is_secure, httponly=True, samesite="lax")
 
 
 def refuse_foreign(request: Request) -> None:
-    """Reject a form that was sent from a page of another site."""
+    """Reject a form that came from another site's page."""
     site = request.headers.get("sec-fetch-site")
     if site is not None:  # sent over HTTPS, and on loopback
         is_own = site in ("same-origin", "none")
@@ -160,27 +160,27 @@ def refuse_foreign(request: Request) -> None:
 
 
 def refuse_forged(request: Request, session: Session, token: str) -> None:
-    """Reject a form that was not sent by a page of this session."""
+    """Reject a form that did not come from a page in this session."""
     refuse_foreign(request)
     if not hmac.compare_digest(token.encode(), session.token.encode()):
         raise AccessError(403, "this form belongs to another session. Open its page again, and send it from there.")
 
 
 def own_path(text: str) -> str:
-    """Return the path on this site at which to continue. If the text is not such a path, return the first page."""
+    """Return the path on this site at which to continue, or the first page if the text is not such a path."""
     is_own = text.startswith("/") and not text.startswith("//") and "\\" not in text and text.isprintable()
     return text if is_own and text.isascii() else "/"
 
 
 @dataclass(frozen=True, slots=True)
 class Visitor:
-    """The sender of a request: either the owner of a key, or somebody without one."""
+    """The sender of a request, with or without a key."""
 
     key: ApiKey | None = None
     session: Session | None = None  # if the key belongs to a signed-in user
 
     def may(self, role: str, pool: str | None) -> bool:
-        """Return True if the visitor's key has a role in a pool. None stands for all pools."""
+        """Return True if the visitor's key has a role in a pool. None means all pools."""
         return self.key is not None and self.key.may(role, pool)
 
 
@@ -189,7 +189,7 @@ CurrentSessions = Annotated[Sessions, from_state("sessions")]
 
 
 async def find_visitor(request: Request) -> Visitor:
-    """Return the sender of a request, identified by its key or session.
+    """Return the sender of a request, found by key or session.
 
     A request with an invalid cookie is treated as anonymous.
     """
@@ -220,7 +220,7 @@ async def public_pools(request: Request) -> frozenset[str]:
 async def check_reader(request: Request) -> Visitor:
     """Admit visitors who may read the pool in the address. Routes without a pool require a key for all pools.
 
-    Public data is open to everybody, including scripts on other sites.
+    Public data are open to everyone, including scripts on other sites.
     """
     guard: KeyGuard = request.app.state.key_guard
     pool = pool_in_path(request)

@@ -1,1 +1,1 @@
-"""The public pages, as files for any web host or as a single file that can be sent."""
+"""The public pages, as files for any web host, or as a single file to send."""

@@ -1,6 +1,6 @@
 """Write the public pages of a store or a results file to a folder, or as one self-contained file.
 
-In a folder, only files that have changed are written. In a single file, each page appears when its link is followed.
+In a folder, only files that have changed are written. In a single file, each page appears when you follow its link.
 """
 
 import base64
@@ -32,7 +32,7 @@ from podium.service.web.rendering import FILES, STATIC_ADDRESS, Page, Site, envi
 from podium.store import Store
 from podium.support.part_files import part_file
 
-Received = Mapping[str, Mapping[str, str]]  # by pool, the time when each event of a file was first read
+Received = Mapping[str, Mapping[str, str]]  # by pool, the time when each event in a file was first read
 
 
 Opened = tuple[Store, Sequence[str], Received]  # a view of the store, the pools to publish, and the times of receipt
@@ -40,15 +40,15 @@ Opened = tuple[Store, Sequence[str], Received]  # a view of the store, the pools
 
 @dataclass(frozen=True, slots=True)
 class StoreSource:
-    """The public pools of a store, or one of them."""
+    """A store's public pools, or one of them."""
 
     url: str
     pool: str | None = None
 
     def state(self) -> str:
-        """Return a short text that identifies everything shown on pages.
+        """Return a short text that identifies the content of all pages.
 
-        It is empty if changes cannot be recognized.
+        It is empty if changes cannot be detected.
         """
         with self.opened({}) as (view, pools, _):
             return repr([(pool, view.version(pool), view.pool_facts(pool), view.hindsight_day(pool)) for pool in pools])
@@ -71,7 +71,7 @@ class StoreSource:
 
 @dataclass(frozen=True, slots=True)
 class ResultsSource:
-    """The results in a file, with each pool rated by a system. If there is only one pool, it may have a title."""
+    """The results in a file, with each pool rated by a system. A single pool may have a title."""
 
     results: Results
     system: System
@@ -106,7 +106,7 @@ class ResultsSource:
 
 
 def keep_received(store: Store, known: Received) -> Received:
-    """Set the events' time of receipt to when their file was first read, so that their pages stay the same."""
+    """Set the events' times of receipt to the first reading of their file, so that their pages stay the same."""
     now = datetime.now(UTC).isoformat(timespec="microseconds")
     received = {}
     with write_transaction(store.engine) as connection:
@@ -123,7 +123,7 @@ def keep_received(store: Store, known: Received) -> Received:
 Source = StoreSource | ResultsSource
 MANIFEST = "podium-site.json"
 LOADED = "podium.css", "filter.js", "mark.svg"  # files that the pages load
-UNFINISHED = ".podium-site-"  # prefix of the folder for changed files, which is used until all are written
+UNFINISHED = ".podium-site-"  # prefix of the folder for changed files until all are written
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,13 +137,13 @@ class Written:
 class Manifest:
     """The files of a site, and a digest of the source."""
 
-    made_of: str = ""  # digest of everything that pages depend on; empty while files are being moved
+    made_of: str = ""  # digest of everything on which pages depend; empty while files are being moved
     files: Collection[str] = ()
     received: Received = field(default_factory=dict)
 
     @classmethod
     def read(cls, folder: Path) -> "Manifest":
-        """Read the manifest in a folder. For a new folder, it is empty."""
+        """Read the manifest in a folder. It is empty for a new folder."""
         path = folder / MANIFEST
         try:
             return cls(**json.loads(path.read_text(encoding="utf-8"))) if path.exists() else cls()
@@ -179,13 +179,13 @@ def digest_of(text: str) -> str:
 
 
 def write_files(folder: Path, old: Manifest, new: Manifest, contents: Iterable[tuple[str, bytes]]) -> Written:
-    """Write the files of a site. Old files are kept until all new ones are complete."""
+    """Write the files of a site. Old files stay until all new files are complete."""
     foreign = next((file for file in sorted({*new.files} - {*old.files}) if (folder / file).exists()), None)
     if foreign is not None:
         raise SiteError(f"{folder / foreign}: does not belong to the site. Move it, or choose another folder.")
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for left_over in folder.glob(f"{UNFINISHED}*"):  # left behind by an interrupted run
+        for left_over in folder.glob(f"{UNFINISHED}*"):  # left by an interrupted run
             shutil.rmtree(left_over, ignore_errors=True)
         with tempfile.TemporaryDirectory(prefix=UNFINISHED, dir=folder) as waiting:
             return _replace(folder, Path(waiting), old, new, contents)
@@ -205,7 +205,7 @@ def _replace(
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
         changed.append(file)
-    Manifest("", sorted({*old.files, *changed}), old.received).write(folder)  # in case moving is interrupted
+    Manifest("", sorted({*old.files, *changed}), old.received).write(folder)  # in case the moving is interrupted
     for file in changed:
         (folder / file).parent.mkdir(parents=True, exist_ok=True)
         (waiting / file).replace(folder / file)
@@ -234,7 +234,7 @@ NAMED = re.compile(r' (id|for|aria-labelledby)="([^"]*)"')
 
 
 def one_file(view: Store, pools: Sequence[str], title: str) -> str:
-    """Return a single file with pages of these pools: the leaderboards, the best players and the newest events."""
+    """Return a single file with these pools' pages: leaderboards, best players and newest events."""
     share = max(1, len(pools))
     extent = Extent(*(-(-most // share) for most in (MAX_PLAYERS, MAX_EVENTS, MAX_EXPLAINED)))
     anchors = {address: f"p{number}" for number, address in enumerate(public_files(view, pools, extent))}
@@ -266,7 +266,7 @@ def one_file(view: Store, pools: Sequence[str], title: str) -> str:
 
 
 def section(text: str, anchor: str, anchors: dict[str, str]) -> Markup:
-    """Return a page as a section of the file. The page's anchor precedes its IDs, so that they are unique."""
+    """Return a page as a section of the file. The page's anchor precedes each ID, so that IDs are unique."""
 
     def find_target(path: str, part: str) -> str | None:
         there = anchors.get(path)

@@ -1,4 +1,4 @@
-"""The public pages of a store as files: their names, the HTML that the service produces, and their links."""
+"""A store's public pages as files: their names, the HTML from the service, and their links."""
 
 import hashlib
 import re
@@ -27,12 +27,12 @@ from podium.service.web.rules import page as rules
 from podium.store import Store
 from podium.views.player_models import EventListPage, Leaderboard
 
-MAX_NAME_CHARACTERS = 48  # maximum number of characters of a name within a file name
+MAX_NAME_CHARACTERS = 48  # maximum number of characters from a name in a file name
 DIGEST_BYTES = 8
 PLAIN = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 WITH_DIGEST = re.compile(rf".*-[0-9a-f]{{{2 * DIGEST_BYTES}}}")
 DEVICES = re.compile(r"con|prn|aux|nul|(com|lpt)\d")  # invalid as file names on Windows
-# Templates and `Markup` escape all text, so a quote ends an attribute, and no attribute contains `>`.
+# Templates and `Markup` escape all text. Therefore, a quote ends an attribute, and no attribute contains `>`.
 ANCHOR = re.compile(r'<a\b([^>]*?) href="([^"]*)"([^>]*)>(.*?)</a>', re.DOTALL)
 LOADED = re.compile(r'(<(?:link|script)\b[^>]*? (?:href|src)=")(/[^"]*)"')
 PageFile = tuple[str, tuple[str, ...], dict[str, str]]  # stem of the file name; names and query in the page's address
@@ -44,9 +44,9 @@ class SiteError(PodiumError):
 
 
 def file_stem(name: str) -> str:
-    """Return a unique file name for any name.
+    """Return a unique stem of a file name for any name.
 
-    ASCII letters and digits are kept. A digest stands for everything else, including case.
+    ASCII letters and digits stay. A digest represents everything else, including case.
     """
     is_long, has_digest = len(name) > MAX_NAME_CHARACTERS, WITH_DIGEST.match(name)
     if PLAIN.fullmatch(name) and not (is_long or has_digest or DEVICES.fullmatch(name)):
@@ -62,11 +62,11 @@ class Extent:
 
     players: int = sys.maxsize  # number of players, best first
     events: int = sys.maxsize  # number of events, newest first
-    explained: int = 200  # number of newest events that have a page of reasons for each player
+    explained: int = 200  # number of newest events with a page of reasons for each player
 
 
 def public_files(view: Store, pools: Sequence[str], extent: Extent) -> dict[str, str]:
-    """Return the file for each public page, by the page's address. Lists come before the pages to which they link."""
+    """Return the files for all public pages, by address. Lists come before the pages to which they link."""
     files = {"/": "index.html", "/find": "find.html"}
     for pool in pools:
         folder = file_stem(pool)
@@ -99,7 +99,7 @@ def list_pages(view: Store, pool: str, extent: Extent) -> Iterator[PageFile]:
 
 
 def single_pages(view: Store, pool: str, extent: Extent) -> Iterator[PageFile]:
-    """Yield the files about a pool itself, its players and its events."""
+    """Yield the files about a pool, its players and its events."""
     header = pool_header(view.pool(pool))
     yield "rules", ("system",), {}
     there = {"distribution": True, "equipment": header.kinds, "best": header.has_hindsight, "find": True}
@@ -125,7 +125,7 @@ def read_pages(view: Store, pools: Sequence[str], addresses: Iterable[str]) -> I
     """Get pages about these pools from the service.
 
     Yields:
-        The address and HTML of each page, as seen by a visitor without a key, and without forms.
+        The address and HTML of each page, in the version for a visitor without a key, and without forms.
 
     Raises:
         SiteError: The service responds with an error.
@@ -182,8 +182,8 @@ def link_pages(text: str, find_target: Callable[[str, str], str | None]) -> str:
     """Return a page with its links changed.
 
     Args:
-        find_target: Function that receives a link's address and the part after `#`, and returns the new link, or None
-            to keep only the text.
+        find_target: Function of a link's address and the part after `#`. It returns the new link, or None to keep only
+            the text.
     """
 
     def replace_link(found: re.Match[str]) -> str:
@@ -191,7 +191,7 @@ def link_pages(text: str, find_target: Callable[[str, str], str | None]) -> str:
         if not address.startswith("/"):
             return found[0]
         path, _, part = unescape(address).partition("#")
-        target = find_target(path.removesuffix("?from=1"), part)  # the page of an event begins with the first row
+        target = find_target(path.removesuffix("?from=1"), part)  # an event's page begins with the first row
         if target is None:
             return "" if ' rel="' in found[0] else words  # the file has no next page
         return f'<a{before} href="{escape(target)}"{after}>{words}</a>'

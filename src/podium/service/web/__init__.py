@@ -1,1 +1,1 @@
-"""Web pages for players and admins. They are complete as HTML and do not require scripts."""
+"""Web pages for players and admins. Their HTML is complete, and needs no scripts."""

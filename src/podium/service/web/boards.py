@@ -1,4 +1,4 @@
-"""Pages with lists (the leaderboard, the events, and players found by name), and the spans of activity."""
+"""Pages with lists (leaderboard, events, and players found by name), and the spans of activity."""
 
 import sys
 import time
@@ -25,7 +25,7 @@ from podium.views.player_models import FoundPlayer, Leaderboard, Listing, Player
 Sort = Literal["rating", "move"]
 MIN_EVENTS: Final = (1, 10, 50)  # choices offered in the form
 ROWS: Final = 50  # number of rows per page
-ROW: Final = "#me"  # fragment for the visitor's row
+ROW: Final = "#me"  # the fragment for the visitor's row
 SPAN_VALID_S: Final = 60.0
 router = rendering.PageRouter()
 Active = Literal["any", "1y", "90d"]
@@ -33,7 +33,7 @@ Range = Literal["1y", "5y", "all"]
 
 
 class Span(NamedTuple):
-    """A span of time, with its name in addresses and its length.
+    """A span of time: its name in addresses, and its length.
 
     In pools without dates, one event counts as one day.
     """
@@ -53,7 +53,7 @@ ACTIVE: Final[Mapping[Active, Span]] = {
 ACTIVE_UNDATED: Final[Mapping[Active, Span]] = {
     "any": ANY, "1y": days(50, "in the last 50 events"), "90d": days(10, "in the last 10 events"),
 }  # fmt: skip
-# Time ranges of histories in charts.
+# Time ranges for histories in charts.
 RANGES: Final[Mapping[Range, Span]] = {"1y": days(365.25, "1 year"), "5y": days(5 * 365.25, "5 years"), "all": ALL}
 RANGES_UNDATED: Final[Mapping[Range, Span]] = {"1y": days(50, "50 events"), "5y": days(250, "250 events"), "all": ALL}
 
@@ -77,7 +77,7 @@ def leaderboard(
     store = visit.store
     pool = store.pool(visit.pool)
     header = rendering.pool_header(pool)
-    terms = {"active": active, "min": min_events, "all": int(everyone)}  # query for the same list of players
+    terms = {"active": active, "min": min_events, "all": int(everyone)}  # the query for the same list of players
     query = {name: str(value) for name, value in terms.items() if value}
     span, spans = "any" if everyone else active or default_span(store, pool), spans_of(pool)
     listing = Listing(min_events if min_events > 1 and not everyone else None, spans[span].length, provisional=everyone)
@@ -113,14 +113,14 @@ def leaderboard(
 
 
 def default_listing(store: Store, pool: Pool) -> Listing:
-    """Return the rules that a pool's listing has by default."""
+    """Return the default rules for a pool's listing."""
     return Listing(active_within=spans_of(pool)[default_span(store, pool)].length)
 
 
 def default_span(store: Store, pool: Pool) -> Active:
-    """Return the span of activity that a pool's listing has by default.
+    """Return the default span of activity for a pool's listing.
 
-    If most established players have not played for a year, it is the last year, so that the board stays current.
+    If most established players have not played for a year, the span is the last year, so that the board stays current.
     """
     established = store.listed_count(pool.name)
 
@@ -128,12 +128,12 @@ def default_span(store: Store, pool: Pool) -> Active:
         within_year = store.listed_count(pool.name, Listing(active_within=spans_of(pool)["1y"].length))
         return "1y" if 0 < within_year < established - within_year else "any"
 
-    version = established, time.monotonic() // SPAN_VALID_S  # spans are years long, so a single result hardly matters
+    version = established, time.monotonic() // SPAN_VALID_S  # spans are years, so a single result hardly matters
     return store.answers.value(("default span", pool.id), version, find)
 
 
 def ranked_card(store: Store, pool: Pool, name: str) -> tuple[PlayerCard, Active]:
-    """Return a player's card, with the rank on the board for its span, or else among all established players."""
+    """Return a player's card, with the rank on the board for its span or, otherwise, among all established players."""
     span = default_span(store, pool)
     card = store.player_card(pool.name, name, Listing(active_within=spans_of(pool)[span].length))
     if card.rank is not None or card.would_be_rank or span == "any":
@@ -192,7 +192,7 @@ def events(visit: VisiblePool, cursor: Annotated[str, Query(max_length=200)] = "
 
 MAX_FOUND: Final = 20  # maximum number of players to list
 Text = Annotated[str, Query(alias="q", max_length=MAX_SENT_CHARACTERS)]
-ListOnly = Annotated[bool, Query(alias="list")]  # True to show a list even if there is only one match
+ListOnly = Annotated[bool, Query(alias="list")]  # True to show a list even for a single match
 
 
 @router.page("/find")
@@ -245,7 +245,7 @@ EVERYBODY: Final = Listing(provisional=True)
 
 
 def everybody(store: Store, pools: Iterable[str]) -> Sequence[FoundPlayer]:
-    """List the players in the given pools, best first. Only established players have ranks."""
+    """List the players in these pools, best first. Only established players have ranks."""
     found = []
     for name in sorted(pools):
         established, rows = (

@@ -1,4 +1,4 @@
-"""Chances of winning: of two players against each other, and of a whole field."""
+"""Chances of winning: for two players against each other, and for a field."""
 
 from collections.abc import Sequence
 from decimal import Decimal
@@ -28,7 +28,7 @@ from podium.views.models import Rivalry
 from podium.views.player_models import Listing, PlayerCard
 
 router = PageRouter()
-MAX_POINTS = 150  # maximum number per history
+MAX_POINTS = 150  # maximum number of points per history
 LAST_MEETINGS = 10
 Name = Annotated[str, Query(max_length=MAX_SENT_CHARACTERS)]
 
@@ -52,7 +52,7 @@ def compare(visit: VisiblePool, player: Name = "", other: Name = "") -> Response
     if player and other and not unknown:
         try:
             pair = pair_of(store, header, store.rivalry(visit.pool, player, other, newest=LAST_MEETINGS))
-        except ParameterError:  # a player's former and current names
+        except ParameterError:  # a player's former name and current name
             are_one = True
     names = f"{pair['first']} or {pair['second']}?" if pair else "Compare two players"
     return visit.show(
@@ -86,7 +86,7 @@ def pair_sentence(pair: dict[str, Any] | None) -> str:
 
 
 def pair_of(store: Store, header: PoolHeader, found: Rivalry) -> dict[str, Any]:
-    """Return the data about two players and their expected results, for the template."""
+    """Return the template's data about two players and their expected results."""
     first, second = found.players
     wins = [player.expected - (found.draw or 0.0) / 2.0 for player in found.players]
     of_first, drawn, of_second = percentages(*wins, has_draws=found.draw is not None)
@@ -102,7 +102,7 @@ def pair_of(store: Store, header: PoolHeader, found: Rivalry) -> dict[str, Any]:
         "second": second.player,
         "favourite": favourite.player,
         "outsider": outsider.player,
-        "of_hundred": of_hundred,  # duels in a hundred that the favourite wins; empty if there is no favourite
+        "of_hundred": of_hundred,  # number of duels in a hundred that the favourite wins; empty without a favourite
         "each": f"{of_first} of 100" if found.draw else "half of the",  # duels that each wins if there is no favourite
         "draw": draw,
         "bar": split_bar(of_first / 100.0, ", ".join(words), drawn / 100.0),
@@ -110,7 +110,7 @@ def pair_of(store: Store, header: PoolHeader, found: Rivalry) -> dict[str, Any]:
         "figures": figures(header, cards, note),  # names, notes, and both players' values
         "chart": histories(store, header, (first.player, second.player)),
         "found": found,
-        # The player who was rated higher on average when they met, if today's ratings say otherwise.
+        # The player with the higher rating, on average, when they met, if today's ratings differ.
         "leader_then": (favourite if then > 0 else outsider).player if then else "",
         "lead_then": abs(then),
     }
@@ -134,7 +134,7 @@ def lead_then(header: PoolHeader, found: Rivalry, side: float) -> Decimal:
 
 
 def ranked_cards(store: Store, pool_name: str, names: Sequence[str]) -> tuple[list[PlayerCard], str]:
-    """Return the cards of both players, and the group in which they are ranked: the board's group, if it lists both."""
+    """Return both players' cards, and the group in which they are ranked: the board's group if it lists both."""
     pool = store.pool(pool_name)
     found = [ranked_card(store, pool, name) for name in names]
     spans = {span for _, span in found}
@@ -173,14 +173,14 @@ def histories(store: Store, header: PoolHeader, names: tuple[str, str]) -> Marku
 
 
 MAX_ENTRANTS = 64
-MAX_SIDES, MAX_SENT_SIDE = 32, 4000  # maximum number of sides, and of characters per side
-MAX_COLUMNS = 12  # maximum number of columns for places; in larger fields, the places after the tenth share one
+MAX_SIDES, MAX_SENT_SIDE = 32, 4000  # maximum numbers of sides, and of characters per side
+MAX_COLUMNS = 12  # maximum number of columns for places; in larger fields, the places after the tenth share a column
 SINGLE_COLUMNS, GROUP = 10, 5
 PODIUM = 3
-MIN_PODIUM_FIELD = 5  # in smaller fields, nearly everybody reaches the podium
+MIN_PODIUM_FIELD = 5  # in smaller fields, nearly everyone reaches the podium
 SHADES = 9  # number of shades of colour, in addition to none
 HUNDRED = Decimal(100)
-SHARP = 99  # percent; even higher chances are not certain
+SHARP = 99  # percentage; even higher chances are not certain
 
 
 @router.pool_page("/predict")
@@ -191,7 +191,7 @@ def predict(
 ) -> Response:
     """Predict the result of a field of players, or of sides such as `Ana,Ben`.
 
-    The default is the field of the newest event.
+    The default is the newest event's field.
     """
     store = visit.store
     header, newest = visit.header, None
@@ -239,7 +239,7 @@ def field_sentence(field: dict[str, Any] | None) -> str:
 def field_of(
     store: Store, header: PoolHeader, forecast: Forecast, entrants: Sequence[str], sides: Sequence[str]
 ) -> dict[str, Any]:
-    """Return the chances of a field, in the form that the template needs."""
+    """Return a field's chances in the form that the template needs."""
     size = forecast.entrants.height
     chances = forecast.ranks["chance"].to_numpy().reshape(size, size)
     singles = size if size <= MAX_COLUMNS else SINGLE_COLUMNS
@@ -270,7 +270,7 @@ def field_of(
                 "win": chance_words(cells[0], win),
                 "podium": chance_words(podium, top),
                 "bar": share_bar(float(cells[0]) / 100.0, within=float(podium) / 100.0 if has_podium else None),
-                # For each place: the text (a dot below half a percent), and the colour.
+                # For each place: the text (a dot below half a per cent), and the colour.
                 "cells": [(str(cell) if cell else "·", f"h{round(SHADES * cell / most)}") for cell in cells],
             }
         )
@@ -294,7 +294,7 @@ def field_of(
 
 
 def query_with(name: str, other: str, entrants: Sequence[str], sides: Sequence[str]) -> str:
-    """Return the query for a field in which one name has been replaced by another."""
+    """Return the query for a field in which one name is replaced by another."""
     alone = [("entrants", other if entrant == name else entrant) for entrant in entrants]
     return urlencode([*alone, *(("side", side.replace(name, other)) for side in sides)])
 

@@ -25,7 +25,7 @@ BAR_STEPS: Final = (1, 2, 5)
 
 @dataclass(frozen=True, slots=True)
 class RatingRange:
-    """A bar of the chart, for the players with ratings from `low` to `high`."""
+    """A bar of the chart: the players with ratings from `low` to `high`."""
 
     low: int
     high: int
@@ -66,7 +66,7 @@ def rating_of(store: Store, pool_name: str, name: str) -> float | None:
 
 
 def bar_width(counts: Sequence[RatingCount]) -> int:
-    """Return the width of a bar in points: 1, 2 or 5 times a power of ten, chosen to limit the number of bars."""
+    """Return the width of a bar in points: 1, 2 or 5 times a power of ten, so that there are not too many bars."""
     span = counts[-1].rating + 1 - counts[0].rating if counts else 1
     widths: Iterator[int] = (step * 10**power for power in range(len(str(span)) + 1) for step in BAR_STEPS)
     return next(width for width in widths if span // width + 2 <= MAX_BARS)
@@ -89,7 +89,7 @@ def rating_ranges(counts: Sequence[RatingCount], width: int, own: float | None) 
 
 
 def rating_at(counts: Sequence[RatingCount], share: float) -> int:
-    """Return the whole rating below which at most this share of the players is, or 0 if there are no players."""
+    """Return the whole rating that at most this share of the players is below, or 0 if there are no players."""
     reached = [*accumulate(count.players for count in counts)]
     return counts[bisect_left(reached, math.ceil(share * reached[-1]))].rating if counts else 0
 
@@ -111,7 +111,7 @@ def equipment(visit: VisiblePool) -> Response:
 
 @router.pool_page("/best")
 def best_ever(visit: VisiblePool) -> Response:
-    """Show the players with the highest peaks in hindsight, as of the last calculation."""
+    """Show the players with the highest peaks in hindsight, from the last calculation."""
     header, board, why_none = visit.header, None, ""
     try:
         board = visit.store.best_ever(visit.pool)

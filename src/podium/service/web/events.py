@@ -42,7 +42,7 @@ def reason_of(story: EventStory) -> str:
 
 
 def result_of(story: EventStory) -> ResultTable:
-    """Return the result of an event: the standings that explain the change, or the result as it was sent."""
+    """Return the result of an event: the standings that explain the change, or else the result as it was sent."""
     details, explanation, digits = story.details, story.explanation, story.pool.system.digits
     before = {change.player: change.rating_before for change in details.changes}
     changes = {change.player: shown_change(change.rating_before, change.rating, digits) for change in details.changes}
@@ -109,7 +109,7 @@ def reliability_words(pool: PoolHeader, example: ReliabilityBin) -> str:
 
 
 def handed_words(pool: PoolHeader, story: EventStory, explanation: Explanation) -> Markup:
-    """Explain why another player's rating moved further the other way, if their deviations are the cause."""
+    """Explain why another player's rating moved more in the other direction, if their deviations are the cause."""
     system = story.pool.system
     against = [change for change in story.details.changes if change.delta * explanation.delta < 0.0]
     furthest = max(against, key=lambda change: abs(change.delta), default=None)
@@ -153,7 +153,7 @@ def why(visit: VisiblePool, event_id: EventId, player: PlayerName, first: FirstR
 
 def event_response(visit: Visit, event_id: str, player: str | None, first: int | None) -> Response:
     store = visit.store
-    version = f"{store.edition(visit.pool)} {today()} {event_id}\0{player}\0{first}"  # fairness is recalculated daily
+    version = f"{store.edition(visit.pool)} {today()} {event_id}\0{player}\0{first}"  # fairness changes every day
     same = unchanged(visit.request, version)
     if same is not None:
         return same
@@ -198,7 +198,7 @@ def event_response(visit: Visit, event_id: str, player: str | None, first: int |
 
 
 def expected_words(story: EventStory) -> str:
-    """Return the expected and actual change for the player's place, or an empty string if the place has no line."""
+    """Return the expected and the actual change for the player's place, or an empty string if the place has no line."""
     explanation, stakes = story.explanation, story.stakes_before
     if stakes is None or explanation is None or (line := expected_line(stakes, explanation)) is None:
         return ""
@@ -213,7 +213,7 @@ def expected_words(story: EventStory) -> str:
 
 
 def expected_line(stakes: Stakes, explanation: Explanation) -> Any:
-    """Return the line for the player's place. Return None if several players, or a side, shared the place."""
+    """Return the line for the player's place, or None if several players, or a side, shared the place."""
     taken = dict(zip(*(explanation.standings[name].to_list() for name in ("player", "place")), strict=True))
     if len(taken) != explanation.standings.height or stakes.sides != len(stakes.starters) or not stakes.table:
         return None
@@ -226,7 +226,7 @@ def expected_line(stakes: Stakes, explanation: Explanation) -> Any:
 
 
 def why_words(explanation: Explanation, more: Decimal) -> str:
-    """Return the players who finished unexpectedly, as text, if the change differs from the expected one.
+    """Name the players who finished unexpectedly, if the change differs from the expected one.
 
     Otherwise, return an empty string.
     """

@@ -28,7 +28,7 @@ from podium.support.answers import as_json, from_json
 from podium.views.player_models import EventHeadline, ListedRow, Surprise
 
 WEEK: Final = timedelta(days=7)
-MOST_EXPECTED: Final = 0.3  # a result with a higher expected score is not a surprise
+MOST_EXPECTED: Final = 0.3  # results with a higher expected score are not surprises
 MAX_CARDS: Final = 6
 MAX_PLANNED: Final = 20
 MAX_OTHER_POOLS: Final = 200
@@ -38,17 +38,17 @@ NEWEST_EVENTS: Final = 8
 
 @dataclass(frozen=True, slots=True)
 class Headline:
-    """The summary of a pool on the first page. It is calculated from the pool's log."""
+    """The summary of a pool on the first page, calculated from the pool's log."""
 
     players: int
     events: int
     top: tuple[ListedRow, ...]
     newest: tuple[EventHeadline, ...]
-    moments: tuple[datetime, ...]  # times of the newest events, used to compare pools
-    planned: tuple[Fixture, ...]  # the next races, more of them than are shown
-    surprise: Surprise | None  # the least expected result of the week before the newest log entry
-    why: WhyView | None  # reasons for the surprise
-    expected: float  # expected score of the surprise, from 0 to 1
+    moments: tuple[datetime, ...]  # times of the newest events, for comparing pools
+    planned: tuple[Fixture, ...]  # the next races, more than are shown
+    surprise: Surprise | None  # the least expected result in the week before the newest log entry
+    why: WhyView | None  # the reasons for the surprise
+    expected: float  # the surprise's expected score, from 0 to 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class PoolCard:
     pool: PoolHeader
     headline: Headline
     ahead: tuple[Fixture, ...]  # the next races
-    is_fresh: bool  # True if its surprise is from the last seven days, or the pool has no dates
+    is_fresh: bool  # True if its surprise is from the last seven days, or if the pool has no dates
 
 
 def find_headline(store: Store, name: str) -> Headline:
@@ -79,7 +79,7 @@ def find_headline(store: Store, name: str) -> Headline:
 
 
 def least_expected(store: Store, name: str) -> tuple[Surprise | None, WhyView | None, float]:
-    """Return the week's result with the lowest expected score, with its reasons and that score."""
+    """Return the week's result with the lowest expected score, with its reasons and this score."""
     found: tuple[Surprise | None, WhyView | None, float] = None, None, MOST_EXPECTED
     for result in store.largest_gains(name, datetime.now(UTC)):
         with suppress(PodiumError):  # its reasons cannot be shown
@@ -97,13 +97,13 @@ def ahead_of(headline: Headline) -> tuple[Fixture, ...]:
 
 
 def is_fresh(headline: Headline) -> bool:
-    """Return True if there is a surprise, from the last seven days if it has a date."""
+    """Return True if there is a surprise and, if it has a date, it is from the last seven days."""
     found = headline.surprise
     return found is not None and (found.started_at is None or datetime.now(UTC) - found.started_at <= WEEK)
 
 
 def is_used_up(headline: Headline) -> bool:
-    """Return True if so many of the planned races have passed that other races may have to be shown."""
+    """Return True if so many planned races have passed that other races may have to be shown."""
     return len(headline.planned) == MAX_PLANNED and len(ahead_of(headline)) < TOP
 
 
@@ -137,8 +137,8 @@ def surprise_of(cards: Sequence[PoolCard]) -> PoolCard | None:
     return min((card for card in cards if card.is_fresh), key=lambda card: card.headline.expected, default=None)
 
 
-MIN_VALID_S, MAX_VALID_S = 1.0, 60.0  # how long a text is valid before it is compared with the log
-VALID_FACTOR: Final = 10.0  # between these limits, texts are valid for this multiple of the time it takes to write them
+MIN_VALID_S, MAX_VALID_S = 1.0, 60.0  # time for which a text is valid before it is compared with the log
+VALID_FACTOR: Final = 10.0  # between these limits, a text is valid for this multiple of the time to write it
 MAX_TEXTS: Final = 64
 ABOUT: Final = {
     "name": "Podium",
@@ -148,14 +148,14 @@ ABOUT: Final = {
     "health": "/healthz",
     "readiness": "/readyz",
 }
-Seen = tuple[frozenset[str], str]  # pools that are visible, and the name of the visitor's key
+Seen = tuple[frozenset[str], str]  # the visible pools, and the name of the visitor's key
 Version = tuple[str, tuple[Fixture, ...], bool]  # version of a card: the pool's edition, the races and `is_fresh`
 router = PageRouter()
 
 
 @dataclass(frozen=True, slots=True)
 class FrontText:
-    """The first page as HTML, with the time until which it is valid."""
+    """The first page as HTML, and the time until which it is valid."""
 
     html: str
     version: str
@@ -166,7 +166,7 @@ class FrontText:
 class FrontPages:
     """The first page for each set of visible pools.
 
-    Only one page is written at a time, while the old one is still sent.
+    Only one page is written at a time. Meanwhile, the old page is still sent.
     """
 
     def __init__(self, store: Store) -> None:
@@ -197,7 +197,7 @@ class FrontPages:
                 }
                 if text is not None and text.versions == versions:
                     return text.html, versions
-                # a request that stands for all visitors who can see these pools
+                # a request that represents all visitors who can see these pools
                 anybody = Request({**request.scope, "headers": []})
                 return page_text(anybody, home_page(cards)), versions
 
@@ -211,7 +211,7 @@ class FrontPages:
 
     def _card(self, store: Store, pool: str) -> PoolCard | None:
         try:
-            if other_arithmetic(store.pool(pool)):  # its ratings cannot be read before they are recalculated
+            if other_arithmetic(store.pool(pool)):  # its ratings cannot be read until they are recalculated
                 return None
             edition = store.edition(pool)
             known, headline = self._headlines.get(pool, ("", None))
@@ -234,7 +234,7 @@ class FrontPages:
         return from_json(Headline, found.body)
 
     def keep(self) -> None:
-        """Store new headlines, so that the service can restart without reading the pools for them."""
+        """Store new headlines, so that the service need not read the pools for them when it restarts."""
         for pool, (edition, headline) in [*self._headlines.items()]:
             if self._kept.get(pool) != edition:
                 with suppress(UnknownError):

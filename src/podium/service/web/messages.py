@@ -23,22 +23,22 @@ from podium.views.names import find_event
 if TYPE_CHECKING:
     from podium.views.changes import Change
 
-LARGEST = 3  # number of changes explained per message
-MAX_SINGLE = 3  # maximum number of new results with separate messages; if there are more, they share one
+LARGEST = 3  # number of changes to explain per message
+MAX_SINGLE = 3  # maximum number of new results with separate messages; more results share one message
 MAX_NAME = 60  # maximum length of a name or title
 MAX_WINNERS = 3  # maximum number of winners to name
 CORRECTED = {AMEND: "was corrected", VOID: "was voided", UNVOID: "counts again"}
-FROM_RIGHT = ("R", "AL")  # Unicode classes of letters that are written from right to left
+FROM_RIGHT = ("R", "AL")  # Unicode classes of right-to-left letters
 
 
 class Message(NamedTuple):
     """A message about a pool. The texts in it have no markup."""
 
-    seq: int  # newest log entry that this message or an earlier one covers
+    seq: int  # newest log entry that this or an earlier message covers
     title: str
     lines: tuple[str, ...]
-    path: str  # path of the page to link to
-    event_id: str = ""  # event whose result card is shown
+    path: str  # path of the page for the link
+    event_id: str = ""  # event whose result card to show
 
 
 class News(NamedTuple):
@@ -46,7 +46,7 @@ class News(NamedTuple):
 
     messages: tuple[Message, ...]
     newest_seq: int  # number of the newest of these entries
-    leader: int | None  # number of the player who now leads
+    leader: int | None  # number of the current leader
 
 
 def news_after(pool: PoolReader, after: int, leader: int | None, announced_until: int, *, most: int) -> News:
@@ -54,9 +54,9 @@ def news_after(pool: PoolReader, after: int, leader: int | None, announced_until
 
     Args:
         after: Number of the newest log entry that the chat knows.
-        leader: Number of the player who was leading when the newest message was sent, or None if nobody was.
+        leader: Number of the leader when the newest message was sent, or None if there was no leader.
         announced_until: Time in microseconds since 1970. Races that start before it have been announced in the chat. A
-            race that is planned later for such a time is announced at once.
+            race that is planned later for such a time is announced immediately.
         most: Maximum number of log entries to read.
 
     Returns:
@@ -83,7 +83,7 @@ def news_after(pool: PoolReader, after: int, leader: int | None, announced_until
             if race.status == PLANNED and microseconds(race.starts_at) < announced_until:
                 messages.append(announce_race(header, race, row.seq))
     messages.sort(key=lambda message: message.seq)
-    # a summary covers entries between those of other messages, so progress counts only when all are sent
+    # a summary covers entries between other messages' entries, so progress counts only when all are sent
     if is_summary:
         messages = [message._replace(seq=after) for message in messages]
     first = leader_of(pool)
@@ -110,7 +110,7 @@ def plain(text: str) -> str:
 
 
 def show_name(player: str) -> str:
-    """Return a name for use in a sentence, so that a right-to-left name does not reorder the words around it."""
+    """Return a name for use in a sentence, such that a right-to-left name does not reorder the words around it."""
     name = plain(player)
     is_from_right = any(bidirectional(letter) in FROM_RIGHT for letter in name)
     return f"\N{FIRST STRONG ISOLATE}{name}\N{POP DIRECTIONAL ISOLATE}" if is_from_right else name
@@ -157,7 +157,7 @@ def describe_result(pool: PoolReader, header: PoolHeader, row: Any) -> Message:
 
 
 def summarise_results(pool: PoolReader, header: PoolHeader, rows: Sequence[Any]) -> Message:
-    """Describe several results that arrived together. Name the players whose ratings changed most."""
+    """Describe several results that arrived together, and name the players whose ratings changed most."""
     newest: dict[str, Change] = {}
     moved: dict[str, float] = {}
     for event in sorted((find_event(pool, row.subject) for row in rows), key=lambda event: event.position):
@@ -186,7 +186,7 @@ def describe_correction(pool: PoolReader, header: PoolHeader, row: Any) -> Messa
 
 
 def champion(pool: PoolReader, header: PoolHeader, name: str) -> tuple[str, ...]:
-    """Return a line about the player who was leading before a season began, if there was one."""
+    """Return a line about the leader before a season began, if there was one."""
     events = pool.snapshot.events
     begins = next(events.key(uid) for uid, season in events.seasons.items() if season.name == name)
     board = Board(pool, ESTABLISHED, pool.snapshot.standings_at(events.position(begins)))
@@ -197,7 +197,7 @@ def champion(pool: PoolReader, header: PoolHeader, name: str) -> tuple[str, ...]
 
 
 def upcoming(pool: PoolReader, since: datetime, until: datetime) -> tuple[tuple[datetime, Message], ...]:
-    """Return the start and the message for each race that starts within a time span, earliest first."""
+    """Return the start and the message for each race that starts in a time span, earliest first."""
     header = pool_header(pool)
     ahead = fixtures(pool, since=since, ahead=True)
     return tuple((race.starts_at, announce_race(header, race, 0)) for race in ahead if race.starts_at < until)

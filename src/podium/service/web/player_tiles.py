@@ -1,4 +1,4 @@
-"""A player's figures for the first screen of a phone: rating, uncertainty, recent changes and the next race."""
+"""A player's figures for a phone's first screen: rating, uncertainty, recent changes and the next race."""
 
 from dataclasses import dataclass
 from decimal import Decimal
@@ -19,7 +19,7 @@ from podium.support.words import counted, ordinal, ordinal_number, shown, shown_
 from podium.views.player_models import FormLine, PlayerCard
 
 ESTABLISHED_BY_EVENTS = f"A rating counts as established from event {FINDING_EVENTS} on."
-MAX_AHEAD = 10  # number of upcoming races that are searched for the player's next one
+MAX_AHEAD = 10  # number of upcoming races to search for the player's next one
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ def verdict_on(header: PoolHeader, card: PlayerCard) -> str:
     else:
         moved, words = shown(card.last_ten_shown, header.digits), f"last {counted(card.last_ten_events, 'event')}"
         sentence = f"{TRENDS[card.trend]}: {header.change(card.last_ten_shown)} in the {words}."
-        if card.last_ten_events < FORM_EVENTS:  # the first five are left out, but not from the sum of reasons
+        if card.last_ten_events < FORM_EVENTS:  # the first five are left out here, but not in the sum of reasons
             sentence = f"{TRENDS[card.trend]} since the fifth event."
         elif card.trend == "steady" and moved:
             way = "Up" if moved > 0 else "Down"
@@ -73,8 +73,8 @@ class Upcoming:
     pool: PoolHeader
     race: Fixture
     is_entrant: bool
-    stakes: Stakes | None  # None if calculating them takes too long for a page, or if there are none
-    waits: bool  # True if calculating them takes too long
+    stakes: Stakes | None  # None if the calculation takes too long for a page, or if there are no stakes
+    waits: bool  # True if the calculation takes too long
 
     @property
     def link(self) -> Markup:
@@ -88,7 +88,10 @@ class Upcoming:
         return Shape("{}, {}{}.{}").format(minute(self.pool.local(self.race.starts_at)), size, entered, self.outlook())
 
     def outlook(self) -> str:
-        """Return the places that gain points and the effect of the likeliest place, as text. Empty if unknown."""
+        """Describe the places that gain points, and the effect of the most likely place.
+
+        The text is empty if unknown.
+        """
         lines = self.lines()
         if self.stakes is None or not lines:
             return ""
@@ -113,7 +116,7 @@ class Upcoming:
         return Shape("{} in {} would bring {}{}.").format(what, self.link, self.pool.rating(line["rating"]), end)
 
     def ends(self) -> list[tuple[str, Decimal]]:
-        """Return the best and the worst place with their changes. Empty if they are unknown."""
+        """Return the best and the worst place with their changes, or nothing if they are unknown."""
         if self.stakes is None:
             return []
         sides, digits, lines = self.stakes.sides, self.stakes.digits, self.lines()
@@ -133,7 +136,7 @@ class Upcoming:
 def upcoming(
     store: Store, kept: KeptStakes, pool: PoolHeader, player: str, *, draws: bool, has_key: bool
 ) -> Upcoming | None:
-    """Return the next race of a player or, failing that, of anyone.
+    """Return a player's next race or, if there is none, anyone's.
 
     `draws` permits calculations that are too slow for a page.
     """
@@ -146,7 +149,7 @@ def upcoming(
 def outlook_of(
     store: Store, kept: KeptStakes, pool: PoolHeader, race: Fixture, player: str, *, draws: bool, has_key: bool
 ) -> Upcoming:
-    """Return a race with its effects on a player who is entered. `draws` is as in `upcoming`."""
+    """Return a race with its effects on an entered player. `draws` has the same meaning as in `upcoming`."""
     is_entered = any(player == starter.player for starter in race.entrants or ())
     if not is_entered or len(race.sides) < 2:  # noqa: PLR2004  (nobody to meet)
         return Upcoming(pool, race, is_entered, None, waits=False)
@@ -160,7 +163,7 @@ def outlook_of(
 
 
 def tiles(header: PoolHeader, card: PlayerCard, rank: Tile, rule: str, ahead: Upcoming | None) -> tuple[Tile, ...]:
-    """Return the tiles, most interesting first. `rule` says when a rating becomes established. It may be empty."""
+    """Return the tiles, most interesting first. `rule` explains when a rating becomes established, or is empty."""
     found = [Tile("Rating", header.rating(card.rating), rating_note(header, card)), rank]
     if card.provisional:
         found.append(Tile("Established", "Not yet", rule or ESTABLISHED_BY_EVENTS, is_wide=True))
@@ -192,7 +195,7 @@ def tiles(header: PoolHeader, card: PlayerCard, rank: Tile, rule: str, ahead: Up
 
 
 def change_tile(header: PoolHeader, card: PlayerCard, name: str, line: FormLine, word: str = "") -> Tile:
-    """Return a tile about a change, which links to the reasons and to the event."""
+    """Return a tile about a change, with links to the reasons and to the event."""
     link = header.change_link(line.event_id or "", card.player, line.shown)
     note = Shape("{} {}, {}").format(word, header.event_link(line), day(header.local(line.when)))
     return Tile(name, link, note, is_wide=bool(word))

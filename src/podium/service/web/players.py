@@ -1,4 +1,4 @@
-"""The pages about a player: the overview, changes, opponents, and the player's own news."""
+"""The pages about a player: overview, changes, opponents, and the player's own news."""
 
 import time
 from collections.abc import Mapping
@@ -45,7 +45,7 @@ REASONS = {
     WON: "Won against", DRAWN: "Drew with", LOST: "Lost to", BEAT_QUITTERS: "Opponents who quit", QUIT: "Quit",
     TIME_AWAY: "Time away", BONUS: "Bonus points", SEASON: "New season", OTHER: "Other",
 }  # fmt: skip
-DAYS_FROM = 6  # individual changes are shown from the sixth event on
+DAYS_FROM = 6  # individual changes appear from the sixth event on
 router = rendering.PageRouter()
 
 
@@ -142,7 +142,7 @@ def chart(
 def ranges(
     header: rendering.PoolHeader, card: PlayerCard, spans: Mapping[boards.Range, boards.Span], current: boards.Range
 ) -> tuple[tuple[str, str, bool], ...]:
-    """Return the time ranges to offer for the chart, or an empty list if each of them would show all events."""
+    """Return the time ranges to offer for the chart, or an empty list if all of them would show all events."""
     first = time_of(card.first_when)
     fitting = [
         name
@@ -230,9 +230,9 @@ def changes(
     )
 
 
-COOKIE = "me"  # contains the name, the newest log entries that are known and shown, and the minute
+COOKIE = "me"  # contains the name, the newest log entries (known and shown), and the minute
 YEAR_S = 365 * 86_400
-VISIT_MINUTES = 30  # news is shown for this long after the last look
+VISIT_MINUTES = 30  # time after the last look during which news is shown
 MAX_NEWS = 100  # maximum number of log entries to read
 
 
@@ -251,13 +251,13 @@ class LastVisit(NamedTuple):
         return cls(*map(int, parts))
 
     def at(self, newest: int, minute: int) -> "LastVisit":
-        """Return the visit to which this look belongs: the same one, or a new one that starts where that one ended."""
+        """Return the visit to which this look belongs: the same visit, or a new one that starts at its end."""
         known = self.known if minute - self.minute < VISIT_MINUTES else self.shown
         return LastVisit(min(known, newest), newest, minute)
 
 
 def remember(request: Request, answer: Response, pool: str, name: str, visit: LastVisit | None) -> None:
-    """Store in a browser which player its user is and what the user has seen. Without a visit, delete both."""
+    """Store in a browser which player its user is, and the user's visit. Without a visit, delete both."""
     value = "" if visit is None else ":".join([quote(name, safe=""), *map(str, visit)])
     send_cookie(request, answer, COOKIE, value, 0 if visit is None else YEAR_S, rendering.pool_address(pool))
 
@@ -268,7 +268,7 @@ def choose_me(
     visit: VisiblePool,
     me: Annotated[Literal["yes", "no"], Form()],
 ) -> Response:
-    """Remember that the visitor is this player, or forget it."""
+    """Remember which player the visitor is, or forget it."""
     refuse_foreign(visit.request)
     name, newest = visit.store.rank(visit.pool, player).player, visit.store.version(visit.pool)
     answer = RedirectResponse(rendering.pool_address(visit.pool, "players", name), 303)

@@ -1,4 +1,4 @@
-"""Pages as responses: the content that they have in common, their headers and their entity tags."""
+"""Pages as responses: their common content, their headers and their entity tags."""
 
 import hashlib
 from collections.abc import Callable, Iterable
@@ -39,7 +39,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def address(*names: str, **query: str) -> str:
-    """Return the path made of these names (which may contain any characters) and a query."""
+    """Return the path made from these names (which may contain any characters) and a query."""
     path = "".join(f"/{part(name)}" for name in names) or "/"
     terms = "&".join(f"{name}={quote(value, safe='')}" for name, value in query.items())
     return f"{path}?{terms}" if terms else path
@@ -51,7 +51,7 @@ def pool_address(pool: str, *names: str, **query: str) -> str:
 
 
 class PageRouter(APIRouter):
-    """Routes for pages, which are not part of the OpenAPI document."""
+    """Routes for pages, which are not in the OpenAPI document."""
 
     def page(self, path: str) -> Callable[[Function], Function]:
         """Add a page that reads a single version of the store."""
@@ -64,7 +64,7 @@ class PageRouter(APIRouter):
         return add
 
     def pool_page(self, path: str, *, takes_form: bool = False) -> Callable[[Function], Function]:
-        """Add a page that every pool has, or the target of a form, at both of the addresses that a pool can have."""
+        """Add a page that every pool has, or the target of a form, at both of a pool's possible addresses."""
 
         def add(function: Function) -> Function:
             for prefix in ("/p/{pool}", "/{pool}"):
@@ -76,7 +76,7 @@ class PageRouter(APIRouter):
 
 
 def in_order(routers: Iterable[APIRouter]) -> list[BaseRoute]:
-    """Return routes in the order of matching: routes below `/p` first, pools' names, which can be any text, last."""
+    """Return routes in the order of matching. Routes below `/p` are first, and pools' names (any text) are last."""
 
     def precedence(route: BaseRoute) -> int:
         path = route.path if isinstance(route, APIRoute) else ""
@@ -103,7 +103,7 @@ router = PageRouter()
 
 @router.page("/static/{digest}/{name}")
 async def static_file(request: Request, digest: str, name: str) -> Response:
-    """Return a static file. A file from an earlier version is also returned, but not cached."""
+    """Return a static file. An earlier version's file is also returned, but not cached."""
     if name not in FILES:
         raise HTTPException(404, f"there is no file {name}")
     headers = FOREVER if digest == DIGEST else {"Cache-Control": "no-store"}
@@ -132,7 +132,7 @@ PACKAGES: Final = "podium.service.web", "podium.service.admin", "podium.service.
 
 
 class NamedEvent(Protocol):
-    """An event that can be linked to."""
+    """The details for a link to an event."""
 
     @property
     def event_id(self) -> str | None: ...
@@ -142,7 +142,7 @@ class NamedEvent(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class PoolHeader:
-    """The data and formats of a pool that all of its pages use."""
+    """A pool's data and formats, which all of its pages use."""
 
     name: str
     title: str
@@ -153,7 +153,7 @@ class PoolHeader:
     is_public: bool = True
     sentence: str = ""  # how players gain points
     is_undated: bool = False  # True if the pool's events have numbers instead of dates
-    kinds: tuple[str, ...] = ()  # kinds of equipment that are rated, in the plural
+    kinds: tuple[str, ...] = ()  # kinds of rated equipment, in the plural
     has_hindsight: bool = False
     zone: tzinfo = UTC
     has_standings: bool = False
@@ -171,15 +171,15 @@ class PoolHeader:
         return plural(self.word)
 
     def rounded(self, points: float) -> Decimal:
-        """Return points rounded as on a board, for use in calculations."""
+        """Return points rounded as on a board, for calculations."""
         return shown(points, self.digits - 1)
 
     def rating(self, points: float | Decimal) -> str:
-        """Return points as they are shown on a board."""
+        """Return points in the form for boards."""
         return numbers.rating(points, self.digits - 1)
 
     def margin(self, deviation: float) -> str:
-        """Return the margin of a rating as it is shown on a board."""
+        """Return the margin of a rating in the form for boards."""
         return numbers.deviation(deviation, self.digits - 1)
 
     def change(self, points: float) -> str:
@@ -234,7 +234,7 @@ def pool_header(pool: Pool) -> PoolHeader:
 class Page(SimpleNamespace):
     """The content of a page.
 
-    It holds these fields, which every page's frame needs, and any others that the page's own template needs.
+    It holds these fields, which every page's frame needs, plus any that the page's own template needs.
     """
 
     title: str  # shown in the browser's tab
@@ -242,7 +242,7 @@ class Page(SimpleNamespace):
     picture = ""  # path of a PNG that is shown in previews
     tab = ""  # current tab: leaderboard, events, standings, calendar, compare or system
     pool: PoolHeader | None = None
-    newest_entry: int | None = None  # newest log entry that the page includes; if given, the page reports later ones
+    newest_entry: int | None = None  # newest log entry that the page includes; if set, the page reports later entries
 
     def __init__(self, template: str, **content: Any) -> None:
         super().__init__(**content)
@@ -251,17 +251,17 @@ class Page(SimpleNamespace):
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """The data for the frame of a page, taken from the request and the service."""
+    """The data for the frame of a page, from the request and the service."""
 
     static: str  # folder with the style sheet, the script and the icon
     origin: str  # scheme and host, for addresses that other programs load
     me: str = ""  # the player whom the visitor chose as "me" in this pool
     signed_in: str = ""  # the name of the visitor's key, if any
-    token: str = ""  # token for forms of the session; empty if nobody has signed in
+    token: str = ""  # token for the session's forms; empty if nobody has signed in
     may_write: bool = False  # True if the visitor may enter results in this pool
     done: str = ""  # sentence about the action that led here
     undo: str = ""  # number of the stored change that would undo the action
-    is_static: bool = False  # True if the page becomes a file, and so has no forms
+    is_static: bool = False  # True if the page becomes a file, which has no forms
 
 
 @cache
@@ -273,7 +273,7 @@ def environment() -> Any:
 
 @cache
 def templates_digest() -> str:
-    """Return a digest of everything that pages depend on in addition to their data."""
+    """Return a digest of everything except data on which pages depend."""
     digest = hashlib.blake2b(f"{__version__} {DIGEST}".encode(), digest_size=8)
     for package in (*PACKAGES, "podium.pages"):
         for template in sorted(files(package).joinpath("templates").iterdir(), key=lambda found: found.name):
@@ -308,7 +308,7 @@ MAX_DONE_CHARACTERS = 300
 
 
 def go_on(request: Request, path: str, sentence: str, undo: str = "") -> Response:
-    """Redirect a browser to a page that reports what was done. `undo` is the stored change that can undo it."""
+    """Redirect a browser to a page that reports an action. `undo` is the stored change that can undo it."""
     response = RedirectResponse(path, SEE_OTHER)
     words = quote(f"{' '.join(sentence.split())[:MAX_DONE_CHARACTERS]}\n{undo}", safe="")
     send_cookie(request, response, DONE, words, DONE_S, path)
@@ -325,7 +325,7 @@ def done_just_now(request: Request) -> str:
 
 
 def origin_of(request: Request) -> str:
-    """Return the scheme and host in addresses of pages: those from `serve --address`, or those of the request."""
+    """Return the scheme and host for addresses of pages, from `serve --address` or from the request."""
     address: str = request.app.state.address
     return address or f"{request.url.scheme}://{request.url.netloc}"
 
@@ -345,7 +345,7 @@ def chosen_player(request: Request) -> str:
 
 
 def entity_tag_of(request: Request, version: str) -> str:
-    """Return the entity tag for this version of a page, as seen by this visitor through this host."""
+    """Return the entity tag for this version of a page, for this visitor and this host."""
     seen_by = f"{request.url.netloc}\0{chosen_player(request)}\0{getattr(request.state, 'signed_in', '')}"
     seen_by += f"\0{done_just_now(request)}"
     digest = hashlib.blake2b(f"{version}\0{seen_by}\0{templates_digest()}".encode("utf-8", "replace"), digest_size=12)

@@ -1,4 +1,4 @@
-"""Pages for seasons: the champion of each, the leaderboard at its end, and the championship standings."""
+"""Pages for seasons: their champions, the leaderboards at their ends, and the championship standings."""
 
 from collections.abc import Sequence
 
@@ -12,8 +12,8 @@ from podium.support.words import counted
 from podium.views.boards.seasons import FinalLeaderboard
 
 router = PageRouter()
-MAX_ROWS = 200  # players in standings
-MAX_ROUNDS = 30  # columns of rounds; the newest ones are shown
+MAX_ROWS = 200  # number of players in standings
+MAX_ROUNDS = 30  # number of columns for rounds; the newest rounds are shown
 
 
 def season_title(board: FinalLeaderboard) -> str:
@@ -38,7 +38,7 @@ def seasons(visit: VisiblePool) -> Response:
 
 @router.pool_page("/seasons/{season}")
 def season(visit: VisiblePool, season: SeasonName) -> Response:
-    """Show the leaderboard at the end of a season, or the current one if the season has not ended."""
+    """Show the leaderboard at the end of a season, or the current leaderboard if the season has not ended."""
     return season_page(visit, visit.store.final_leaderboard(visit.pool, season))
 
 
@@ -102,5 +102,5 @@ def standings_page(visit: Visit, season: str | None = None, *, before: bool = Fa
 
 
 def with_cells(rows: Sequence[ChampionshipRow]) -> list[tuple[ChampionshipRow, dict[str, RoundPoints]]]:
-    """Return each row with its rounds by event."""
+    """Return each row, with its rounds by event."""
     return [(row, {round_.event_id: round_ for round_ in row.rounds}) for row in rows]

@@ -52,7 +52,7 @@ MAX_AGE_S = 300
 def shared_response(request: Request, content: bytes, media_type: str) -> Response:
     """Return content for other sites.
 
-    Shared caches may keep it unless it is private or contains this site's address.
+    Shared caches may store it unless it is private, or contains this site's address.
     """
     tag = f'"{hashlib.blake2b(content, digest_size=12).hexdigest()}"'
     is_signed_in = "authorization" in request.headers or bool(getattr(request.state, "signed_in", ""))
@@ -113,7 +113,7 @@ NEVER = datetime(1970, 1, 1, tzinfo=UTC)  # date of a feed that has no entries
 
 
 class Entry(NamedTuple):
-    path: str  # path of the page to link to, which is also the entry's ID
+    path: str  # path of the linked page, which is also the entry's ID
     title: str
     summary: str
     updated: str
@@ -146,7 +146,7 @@ def event_entry(pool: PoolHeader, event: EventHeadline, updated: datetime) -> En
 
 
 def number_words(pool: PoolHeader, line: EventHeadline | FormLine) -> str:
-    """Return the number of an event in a pool without dates, where its time is only the time of receipt."""
+    """Return the number of an event in a pool without dates, in which its time is only the time of receipt."""
     return f"{capitalised(day_words(line.when))}. " if pool.is_undated else ""
 
 
@@ -180,7 +180,7 @@ Theme = Annotated[Literal["light", "dark"], Query(description="Dark text on a li
 
 @router.pool_page("/card.png")
 def standings_picture(visit: VisiblePool, theme: Theme = "light") -> Response:
-    """Return a card with the standings of a pool. It shows the top players on the leaderboard."""
+    """Return a card with a pool's standings: the top players on the leaderboard."""
     store = visit.store
     address, is_dark = origin_of(visit.request).partition("://")[2], theme == "dark"
     pool = store.pool(visit.pool)
@@ -205,7 +205,7 @@ def standings_picture(visit: VisiblePool, theme: Theme = "light") -> Response:
 
 
 def shown_move(places: int | None) -> str:
-    """Return the number of ranks that a player has moved, as text. It is empty if the rank is the same."""
+    """Return the number of ranks that a player has moved, as text, or an empty string if the rank is the same."""
     return f"{'up' if places > 0 else 'down'} {abs(places)}" if places else ""
 
 
@@ -230,7 +230,7 @@ def card_png(pool: PoolReader, event_id: str, host: str, *, dark: bool = False) 
     """Draw the result of an event as a PNG of 1200 x 630 pixels, with places, changes, ratings and ranks.
 
     Args:
-        host: Host in the address of the result, without a scheme, or an empty string if unknown.
+        host: Host in the result's address, without a scheme, or an empty string if unknown.
 
     Raises:
         UnknownError: The event does not exist or is not rated.

@@ -16,13 +16,13 @@ from podium.service.web.rendering import SEE_OTHER, Page, PageRouter, PoolHeader
 from podium.store import Store
 from podium.store.keys import ApiKey, session_key
 
-# address that works for every pool, and the only one if the pool's name is also the address of a page
+# address that works for every pool, and the only one if the pool's name is also a page's address
 ANY_POOL = "/p/{pool}"
 
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """A visit to a page of a pool. If the page reads data, it sees a single version of the store."""
+    """A visit to one of a pool's pages. A page that reads data sees a single version of the store."""
 
     request: Request
     store: Store
@@ -36,13 +36,13 @@ class Visit:
     def show(
         self, template: str, *, status: int = 200, version: str = "", frames: str = "'none'", **content: Any
     ) -> Response:
-        """Return a page of the pool, as `render` does. The page reports log entries that arrive later."""
+        """Return one of the pool's pages, in the same way as `render`. The page reports later log entries."""
         page = Page(template, **{"pool": self.header, "newest_entry": self.store.version(self.pool)} | content)
         return render(self.request, page, status=status, version=version, frames=frames)
 
 
 async def check_visit(request: Request) -> Visit:
-    """Admit visitors who may read the pool in the address. The answer for missing and private pools is the same."""
+    """Admit visitors who may read the pool in the address. The answer is the same for missing and private pools."""
     pool = pool_in_path(request) or ""
     if is_reserved(pool) and not request.scope["route"].path.startswith(ANY_POOL):
         raise UnknownError("there is no such page")
@@ -74,7 +74,7 @@ router = PageRouter()
 
 
 def sign_in_form(next_path: str, *, refusal: str = "", key: ApiKey | None = None) -> Page:
-    """Return the form that asks for a key, with the reason why a key does not work or the session's key."""
+    """Return the form that asks for a key, with the session's key, or with the reason why a key does not work."""
     return Page("sign_in.html", title="Sign in", next=next_path, refusal=refusal, key=key)
 
 
@@ -90,7 +90,7 @@ async def sign_in(request: Request, guard: visitors.CurrentKeyGuard, sessions: v
     """Open a session with a key, and continue to the page from which the user came.
 
     Raises:
-        AccessError: The form comes from another site.
+        AccessError: The form came from another site.
     """
     visitors.refuse_foreign(request)
     form = await visitors.read_form(request)
@@ -113,7 +113,7 @@ async def sign_out_page(request: Request, _visitor: CurrentVisitor) -> Response:
 
 @router.post("/sign-out", include_in_schema=False)
 async def sign_out(request: Request, visitor: CurrentVisitor) -> Response:
-    """Delete the session of a browser, if the browser has sent a form of that session."""
+    """Delete a browser's session, if the browser has sent one of the session's forms."""
     if visitor.session is not None:
         visitors.refuse_forged(request, visitor.session, (await visitors.read_form(request)).text("token"))
     response = RedirectResponse("/", SEE_OTHER)

@@ -1,4 +1,4 @@
-"""The stakes of a race: before it, based on current ratings, and after it, based on the ratings just before it."""
+"""The stakes of an upcoming race, based on current ratings, and of a past race, based on the ratings before it."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -41,8 +41,8 @@ from podium.views.models import answer_from
 from podium.views.results import counting_results, event_results
 
 MAX_STARTERS = 200
-MEETING_EVENTS = 2_000  # number of events that are searched for pairs who have met
-RECENT_EVENTS = 200  # number of events that are searched for the last comparable heat and for draws
+MEETING_EVENTS = 2_000  # number of events to search for pairs who have met
+RECENT_EVENTS = 200  # number of events to search for the last comparable heat and for draws
 Sides = Sequence[Sequence[Member]]
 Known = Before | None  # the entrants' states, if they are known
 
@@ -55,7 +55,7 @@ def starters_at(
     before: Known = None,
     margin: float | None = None,
 ) -> tuple[Race, bool]:
-    """Return a race between these sides, with the states before a position, and True if duels there may be drawn.
+    """Return a race between these sides, with the states before a position, and True if duels in the pool may be drawn.
 
     In a numbered pool, the race has no date.
     """
@@ -75,7 +75,7 @@ def starters_at(
 
 
 def recent_events(pool: PoolReader, position: int) -> Events | None:
-    """Return the newest rated events before a position. Return None if there are none."""
+    """Return the newest rated events before a position, or None if there are no such events."""
     recent = pool.snapshot.events.first(range(position)[::-1], RECENT_EVENTS, RATED)[::-1]
     if not recent:
         return None
@@ -91,9 +91,9 @@ def established_board(pool: PoolReader, race: Race) -> StakesGrid:
 
 
 def field_in(pool: PoolReader, entrants: Sequence[Named], sides: Sequence[Sequence[Named]]) -> list[list[Member]]:
-    """Return the members of each side under valid names.
+    """Return the members of each side, with valid names.
 
-    Reject a newcomer's name that is almost the name of a player.
+    Reject a newcomer whose name is almost the same as a player's.
     """
     field = field_of(entrants, sides, lambda names: admit_names(pool, names, "entrant"))
     known = known_numbers(pool, [entrant.player for side in field for entrant in side])
@@ -141,15 +141,15 @@ def stakes_of(
     Args:
         pool: the pool.
         entrants: the names of players competing individually, or dicts as for `podium.Rated.predict`.
-        player: the player for whom the table is made, as a name or a dict. If missing from the entrants, the player is
+        player: the player whose table to calculate, as a name or a dict. A player who is not among the entrants is
             added. Default: the first entrant.
         sides: the names of the members of each team.
-        fixture: the ID of an upcoming race, from which the entrants and the start are taken.
+        fixture: the ID of an upcoming race that provides the entrants and the start.
         heats: number of heats, from 1 to 100. Every entrant takes the same place in each heat.
         margin: the margin of a win between two sides, in systems that rate margins. Default: the usual margin.
 
     Returns:
-        The table, as `podium.Rated.stakes` returns it. Ranks are among players with an established rating.
+        The table, in the same form as from `podium.Rated.stakes`. Ranks are among players with an established rating.
 
     Raises:
         UnknownError: the pool or the fixture does not exist.
@@ -184,11 +184,11 @@ def seeds_of(pool: PoolReader, fixture: str, *, groups: int | None = None) -> tu
         groups: number of groups. Default: no groups.
 
     Returns:
-        The players in order of their scores, newcomers last. Pairs avoid opponents who have met in this season.
+        The players in order of their scores, newcomers last. Pairs avoid opponents who have already met in this season.
 
     Raises:
         UnknownError: the pool or the fixture does not exist.
-        ParameterError: the number of groups is not possible.
+        ParameterError: there cannot be this number of groups.
     """
     players = [entrant.player for side in get_fixture(pool, fixture).members for entrant in side]
 
@@ -204,7 +204,7 @@ def seeds_of(pool: PoolReader, fixture: str, *, groups: int | None = None) -> tu
 
 
 def rated_members(sides: Sequence[Sequence[Member]], pool: Pool) -> list[list[Member]]:
-    """Return the members of the planned sides, each with the equipment that the pool's system rates."""
+    """Return the members of the planned sides, with the equipment that the pool's system rates."""
     kinds = pool.system.kinds
     return [
         [
@@ -231,10 +231,10 @@ class RunningRace:
 
 
 def running_race(pool: PoolReader, race_id: str) -> RunningRace:
-    """Return the current places in a running race, and the rating changes if it ended now. No rating changes.
+    """Return the current places in a running race, and the rating changes if it ended now. Nothing is stored.
 
     Returns:
-        The places, and the changes in the same order. Without posted places, both are empty.
+        The places, and the changes in the same order. If no places have been posted, both are empty.
 
     Raises:
         UnknownError: the pool or the fixture does not exist.
@@ -267,7 +267,7 @@ def stakes_before_event(
 ) -> Stakes | None:
     """Return the effect of each place in a past event with one heat, based on the states just before it.
 
-    The table does not contain ranks, or the other entrants' break-even places. There is no table for events with
+    The table contains neither ranks nor the other entrants' break-even places. There is no table for events with
     several heats.
     """
 
@@ -291,7 +291,7 @@ def newest_heats(pool: PoolReader) -> int:
     """Return the number of heats in the newest event, not counting the overall result.
 
     Returns:
-        The number of heats, or 0 if there is no event or its field is too large for stakes.
+        The number of heats, or 0 if there is no event, or if its field is too large for stakes.
     """
 
     def find() -> int:
@@ -305,7 +305,7 @@ def newest_heats(pool: PoolReader) -> int:
 
 
 def sides_in(pool: Pool, results: pl.DataFrame) -> list[list[Member]] | None:
-    """Return the sides that met in an event with one heat, or None for any other event."""
+    """Return the sides in an event with one heat, or None for any other event."""
     lines = [line for line in results.iter_rows(named=True) if line["status"] not in UNRATED_STATUS]
     if len(lines) > MAX_STARTERS or len({line.get("heat") for line in lines}) > 1:
         return None

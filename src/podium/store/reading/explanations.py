@@ -1,4 +1,4 @@
-"""Explain why events changed ratings, for the HTTP API, the commands and the pages."""
+"""Explain why events changed ratings, for the HTTP API, commands and pages."""
 
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -158,16 +158,16 @@ class EventStory:
     details: EventDetails
     record: tuple[CorrectionRecord, ...]
     beside: AdjacentEvents
-    player: str = ""  # the player whose change is explained; empty if no change is
+    player: str = ""  # the player whose change is explained; empty if no change is explained
     explanation: Explanation | None = None
     imagined: WhatIf | None = None
     is_first: bool = False  # True if it was the player's first rated event
-    performance: PerformanceRating | None = None  # how well the player played in it
+    performance: PerformanceRating | None = None  # the player's performance in the event
     stakes_before: Stakes | None = None  # effect of each place before the event; None for several heats
 
 
 def event_story(pool: PoolReader, event_id: str, player: str | None = None) -> EventStory:
-    """Return an event, and the reasons for the rating change of one player.
+    """Return an event, and the reasons for one player's rating change.
 
     Args:
         pool: the pool.
@@ -192,7 +192,7 @@ class ReadEvent(NamedTuple):
     details: EventDetails
     record: tuple[CorrectionRecord, ...]
     beside: AdjacentEvents
-    rated: RatedEvent | None  # None if nothing is explained
+    rated: RatedEvent | None  # None if no change is explained
 
 
 def read_event(pool: PoolReader, event_id: str) -> ReadEvent:
@@ -226,7 +226,7 @@ def explained_story(pool: PoolReader, story: EventStory, event: RatedEvent, play
 
 
 def surprise(explanation: Explanation, details: EventDetails) -> str:
-    """Return the player who won but lost most, or who came last but gained most.
+    """Return the winner who lost most points, or the last player who gained most.
 
     Return an empty string if there is no such player.
     """

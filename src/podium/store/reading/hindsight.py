@@ -1,4 +1,4 @@
-"""Strengths in hindsight, which are calculated at night and stored separately from the ledger.
+"""Strengths in hindsight. They are calculated at night and stored separately from the ledger.
 
 They never affect ratings. Seasons are left out, because they shrink leads by a rule that does not change any player's
 strength.
@@ -29,9 +29,9 @@ from podium.support.answers import answer, described
 from podium.views.boards.board import standing_of
 from podium.views.models import STARTED, Started
 
-MAX_ENTRIES, MAX_PAIRS = 2_000_000, 10_000_000  # maximum size of a history that is analyzed: 1,000,000 duels
-CHUNK_EVENTS, CHUNK_ROWS = 20_000, 1_000  # number of events and rows that are read or written at once
-MAX_POINTS = 300  # maximum number of points stored per curve, chosen to keep its shape
+MAX_ENTRIES, MAX_PAIRS = 2_000_000, 10_000_000  # maximum size of a history to analyze: 1,000,000 duels
+CHUNK_EVENTS, CHUNK_ROWS = 20_000, 1_000  # number of events or rows to read or write at once
+MAX_POINTS = 300  # maximum number of points to store per curve, chosen to keep its shape
 MAX_BEST = 50  # number of players on the board
 POINT = np.dtype([("at", "<i8"), ("rating", "<f8"), ("deviation", "<f8")])  # microseconds since 1970, and points
 
@@ -68,9 +68,9 @@ class Kept(NamedTuple):
 
     day: int  # days since 1970
     version: int  # version of the pool's log
-    system: str  # and its parameters, as JSON
+    system: str  # the system's parameters, as JSON
     too_large: str  # reason why the pool was skipped, or an empty string
-    best: list[tuple[int, int, float, float]]  # number of the player, and the highest point
+    best: list[tuple[int, int, float, float]]  # number of the player, and the highest point of the curve
 
 
 def kept_of(pool: PoolView) -> Kept | None:
@@ -117,7 +117,7 @@ def keep(store: Moments, pool_name: str) -> bool:
     chunks = [parts[start : start + CHUNK_ROWS] for start in range(0, len(parts), CHUNK_ROWS)]
     for number, chunk in enumerate([[], *chunks, [(kept.HEAD, json.dumps(found).encode())]]):
         with store.writing(pool_name, even_closed=True) as now:
-            if now.secret != pool.secret:  # another pool with the same name, and perhaps the same number
+            if now.secret != pool.secret:  # another pool with the same name, and possibly the same number
                 return False
             if number == 0:
                 kept.clear(now, kept.HINDSIGHT)
@@ -138,7 +138,7 @@ def pairs_in(table: pl.DataFrame) -> int:
 
 
 def look_back(pool: Pool, table: pl.DataFrame) -> dict[int, Any]:
-    """Return the curve of each player as an array of `POINT`."""
+    """Return each player's curve as an array of `POINT`."""
     known = rate(as_results(pool, table), pool.system).hindsight().frame
     starts = table.select("event_id", pl.col("started_at").to_physical()).unique("event_id")
     known = known.join(starts, on="event_id", how="left", maintain_order="left")
@@ -155,7 +155,7 @@ def best_ever(pool: PoolReader) -> BestEverBoard:
     """Return the best players of all time, ranked by the peaks of their most recently calculated curves.
 
     Returns:
-        Players with an established rating, each with the probability that this player was truly stronger than the next.
+        Players with an established rating, each with the probability of having truly been stronger than the next one.
 
     Raises:
         UnknownError: the pool does not exist, is too large or has not been analyzed yet, or its system does not support
@@ -190,7 +190,7 @@ def hindsight_day(pool: PoolView) -> date | None:
 
 
 def curve_of(pool: PoolReader, name: str, since: When | None = None) -> tuple[HindsightPoint, ...]:
-    """Return a player's strength in hindsight at each event, reduced to fewer points that trace the same curve.
+    """Return a player's strength in hindsight at each event, or fewer points that trace the same curve.
 
     Args:
         pool: the pool.

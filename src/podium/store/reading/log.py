@@ -1,4 +1,4 @@
-"""The log as admins read it: every action with its author, time, reason and effect on ratings."""
+"""The log for admins: every action with its author, time, reason and effect on ratings."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -77,7 +77,7 @@ def listing(pool: PoolView, *, after: int = 0, most: int = 100) -> tuple[LogReco
         most: maximum number of entries.
 
     Returns:
-        The entries without their content. Each has its reason, unless the reason was deleted. Corrections include their
+        The entries without their content, but with their reasons, unless these were deleted. Corrections include their
         effect, except in imported pools.
     """
     return records(pool, pool.execute(SELECT_ENTRIES, after=after, most=most).all())
@@ -88,7 +88,7 @@ def newest_listing(pool: PoolView, *, before: int | None = None, most: int = 100
 
     Args:
         pool: the pool.
-        before: the number. Default: start with the newest.
+        before: the number. Default: start with the newest entry.
         most: maximum number of entries.
 
     Returns:
@@ -123,7 +123,7 @@ SELECT_RECORDS_OF_EVENT = (
     .where(log.c.subject == sa.bindparam("event"), log.c.kind.in_([*map(sa.literal, EVENT_KINDS)]))
     .order_by(log.c.seq)
 )
-# columns that are the same in every row of an event
+# columns with the same value in every row of an event
 OF_EVENT = ("title", "url", "started_at", "mode", "ranked", "weight")
 OF_LINE = (
     "status", "position", "time_s", "score", "team", "team_score", "played_s", "duration_s", "handicap", "side",
@@ -160,7 +160,7 @@ def made_up(pool: PoolView) -> tuple[str, ...]:
 
 
 def event_record(pool: PoolReader, event_id: str) -> tuple[CorrectionRecord, ...]:
-    """List everything that was done to an event.
+    """List the submission of an event and all later actions on it.
 
     Returns:
         The event's submission, followed by each correction with its reason and the changed lines, oldest first.
@@ -185,7 +185,7 @@ def event_record(pool: PoolReader, event_id: str) -> tuple[CorrectionRecord, ...
 def names_in(pool: PoolReader, contents: list[list[Line]]) -> dict[int, str]:
     """Return the names for the numbers in an event's contents.
 
-    If there is only one content, nothing was corrected and no name is needed.
+    If there is only one content, the event was never corrected, and no name is needed.
     """
     if len(contents) < 2:  # noqa: PLR2004
         return {}
@@ -198,7 +198,7 @@ def lines_of(body: bytes) -> list[Line]:
 
 
 def corrected_lines(before: list[Line], after: list[Line], name_of: Mapping[int, str]) -> Iterator[CorrectedLine]:
-    """Yield the differences in an event's content: first the event itself, then its lines, and removed lines last."""
+    """Yield the differences in an event's content: the event itself, then its lines, and finally removed lines."""
     shared = sorted({name for line in (*before, *after) for name in line if is_shared(name)})
     before, after = (
         [line | {name: name_of[line[name]] for name in shared if name in line} for line in lines]
@@ -233,12 +233,12 @@ def words(before: Line, after: Line, columns: tuple[str, ...]) -> tuple[str, str
 
 
 def cell(line: Line, name: str) -> Any:
-    """Return a value in a line, or its default if the line leaves it out."""
+    """Return a value in a line, or the default if the line leaves it out."""
     return line.get(name, FINISHED if name == "status" else FILLED.get(name))
 
 
 def in_words(line: Line, other: Line, columns: tuple[str, ...]) -> str:
-    """Return the values of a line that differ from another line, as text: "quit", "place 2, score 30", "no score"."""
+    """Describe the values in which a line differs from another: "quit", "place 2, score 30", "no score"."""
     if other:
         names = [name for name in columns if cell(line, name) != cell(other, name)]
     else:

@@ -1,4 +1,4 @@
-"""Transactions on a pool. Each read sees a single version, and each write has exclusive access."""
+"""Transactions on pools. Each read sees a single version, and each write has exclusive access."""
 
 import copy
 import functools
@@ -28,7 +28,7 @@ from podium.support.collector import allowed_memory
 
 ATTEMPTS = 2  # number of attempts to read exactly the newest version
 SHARE_OF_MEMORY = 0.6  # share of the allowed memory that snapshots and cached responses may use
-ANSWERS_SHARE = 8  # one part in this many is for cached responses
+ANSWERS_SHARE = 8  # one part in this many is reserved for cached responses
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -40,9 +40,9 @@ class Moment:
     connection: sa.Connection
     snapshots: Snapshots
     pools: dict[str, PoolReader] = field(default_factory=dict)
-    # by pool, the snapshot that may be read even if others have written since
+    # by pool, the snapshot that may be read even if others have written in the meantime
     followed: Mapping[str, Held] = field(default_factory=dict)
-    begins_again: bool = False  # True if a pool without a snapshot is followed first
+    begins_again: bool = False  # True to bring a pool without a snapshot up to date first
 
     def pool(self, name: str) -> PoolReader:
         """Return a pool, together with its snapshot."""
@@ -61,20 +61,20 @@ class Moment:
 
 
 class Moments:
-    observe_write: WriteObserver = staticmethod(ignore_times)  # a service records the times
+    observe_write: WriteObserver = staticmethod(ignore_times)  # the durations are recorded if there is a service
 
     def __init__(self, engine: sa.Engine) -> None:
         self.engine = engine
         self.snapshots = Snapshots(engine)
         self.answers = self.snapshots.answers
         self.limit_memory(int(SHARE_OF_MEMORY * allowed_memory()))
-        self._moment: Moment | None = None  # the moment that all reads see; if None, each read has its own
+        self._moment: Moment | None = None  # the moment that all reads see; if None, each read has its own moment
 
     def limit_memory(self, most_bytes: int) -> None:
         """Limit the memory for snapshots and cached responses.
 
         Args:
-            most_bytes: the limit for both together. One eighth is for cached responses.
+            most_bytes: the limit for both together. One eighth is reserved for cached responses.
         """
         self.answers.most_bytes = most_bytes // ANSWERS_SHARE
         self.snapshots.most_bytes = most_bytes - self.answers.most_bytes
@@ -83,14 +83,14 @@ class Moments:
         """Measure the memory that snapshots and cached responses use.
 
         Returns:
-            The number of bytes for each pool's snapshots, by the pool's name, and for cached responses, under an empty
-            name.
+            The number of bytes for each pool's snapshots, by the pool's name. An empty name stands for cached
+            responses.
         """
         return self.snapshots.held_bytes() | {"": self.answers.nbytes}
 
     @contextmanager
     def at_one_moment(self) -> Iterator[Self]:
-        """Return a context within which all reads see the same version.
+        """Return a context in which all reads see the same version.
 
         Yields:
             The store at the time of the first read. It belongs to one thread, and must not be used after the block.
@@ -114,13 +114,13 @@ class Moments:
     def read(self, find: Callable[[Moment], T], since: float = 0, *, as_stored: bool = False) -> T:
         """Return a function's result, calculated from one version of the data.
 
-        If the transaction sees entries of a pool that no snapshot includes, it ends, one thread brings the pool up to
-        date, and the function starts again. During a long correction, the function reads the older snapshot.
+        If the transaction sees entries of a pool that no snapshot includes, it ends. One thread then brings the pool up
+        to date, and the function starts again. During a long correction, the function reads the older snapshot.
 
         Args:
             find: a function that only reads, so that it can be repeated.
             since: minimum version of each pool, if its log has reached it.
-            as_stored: True to read exactly the newest version, as proposals of changes must.
+            as_stored: True to read exactly the newest version, which proposals of changes require.
 
         Returns:
             The function's result.
@@ -132,7 +132,7 @@ class Moments:
         while True:
             try:
                 with read_transaction(self.engine) as connection:
-                    if as_stored and attempt == ATTEMPTS:  # others keep writing, so this thread folds the rest
+                    if as_stored and attempt == ATTEMPTS:  # others write continuously, so this thread folds the rest
                         return find(Moment(connection, self.snapshots))
                     accepted = {} if as_stored else followed
                     return find(Moment(connection, self.snapshots, {}, accepted, begins_again=True))
@@ -168,7 +168,7 @@ class Moments:
 
     @contextmanager
     def reading(self, pool_name: str) -> Iterator[PoolReader]:
-        """Return a transaction that sees one version of a pool.
+        """Open a transaction that sees one version of a pool.
 
         If the pool's snapshot is behind, this thread folds the rest.
         """
@@ -184,13 +184,13 @@ class Moments:
         return self.read_pool(pool_name, lambda pool: pool)
 
     def follow(self, pool_name: str) -> None:
-        """Load a pool into memory before it is locked, because folding a whole log takes a long time."""
+        """Load a pool into memory before locking it, because folding a whole log takes a long time."""
         if not self.snapshots.holds(pool_name):
             self.snapshots.follow(pool_name, NEWEST)
 
     @contextmanager
     def locking(self, pool_name: str) -> Iterator[PoolReader]:
-        """Return a transaction with exclusive access to a pool, whatever the pool's state."""
+        """Open a transaction with exclusive access to a pool, regardless of the pool's state."""
         written: list[LogPlace] = []
         try:
             with locked_pool(self.engine, pool_name, self.observe_write) as pool:
@@ -219,7 +219,7 @@ class Moments:
 def reads(
     find: Callable[Concatenate[PoolReader, P], T], *, as_stored: bool = False
 ) -> Callable[Concatenate[Any, str, P], T]:
-    """Return a store method that takes a pool's name and applies a function to one version of the pool."""
+    """Return a store method that applies a function to one version of a pool, which is found by name."""
 
     @functools.wraps(find)
     def read(store: Moments, pool_name: str, /, *args: P.args, **kwargs: P.kwargs) -> T:
@@ -233,7 +233,7 @@ def writes(
 ) -> Callable[Concatenate[Any, str, P], T]:
     """Return a store method that applies a function to a pool in an exclusive transaction.
 
-    With `forgets`, deleted texts are also removed from the write-ahead log. If a reader delays that, it happens on
+    With `forgets`, deleted texts are also removed from the write-ahead log. If a reader delays this, it happens on
     `close` at the latest.
     """
 

@@ -1,4 +1,4 @@
-"""Facts from a pool's whole history. They are calculated at night, or from fewer events on request."""
+"""Facts from a pool's whole history, calculated at night, or on request from fewer events."""
 
 import json
 import statistics
@@ -95,20 +95,20 @@ class FairExpectation:
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    events: int  # number of newest events
+    events: int  # number of newest events to use
     players: int  # number of players for each point of the weights
-    rows: int = 20_000  # number of changes in these events
+    rows: int = 20_000  # maximum number of changes in these events
 
 
 AT_NIGHT = Effort(events=20_000, players=25, rows=1_000_000)
 WHEN_READ = Effort(events=1_000, players=5)
 
-SIDES = 2  # each duel is counted from both sides
+SIDES = 2  # each duel counts from both sides
 LARGE_FIELD = 1_000  # a larger event is not split into duels, because that takes seconds
 
 
 def expected_and_actual(pool: PoolReader, most: Effort) -> tuple[int, int, npt.NDArray[np.float64]]:
-    """Return the numbers of newest rated events and players that are covered, and sums of shape (bins, 3).
+    """Return the numbers of events and players that are covered, and the sums, an array of shape (bins, 3).
 
     The sums are the number of duels, their expected scores and their actual scores, counted from both sides.
     """
@@ -132,11 +132,11 @@ def reliability(bins: npt.NDArray[np.float64]) -> tuple[ReliabilityBin, ...]:
     )
 
 
-EVENT_NUMBERS = (1, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 50, 100)  # event numbers for which the picture has a point
+EVENT_NUMBERS = (1, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 50, 100)  # event numbers at which the picture has a point
 
 
 def weights(pool: PoolReader, most: int) -> tuple[WeightPoint, ...]:
-    """Return the effect of the most important duel in the n-th rated event of up to `most` players, for some n."""
+    """Return, for some n, the effect of the most important duel in the n-th rated event of up to `most` players."""
     standings = pool.snapshot.standings
     numbers, events = standings.numbers[standings.is_player], standings.events[standings.is_player]
     points = []
@@ -151,7 +151,7 @@ def weights(pool: PoolReader, most: int) -> tuple[WeightPoint, ...]:
 
 
 def largest_duel(pool: PoolReader, player: int, number: int) -> float | None:
-    """Return the largest effect of a duel in a player's n-th rated event, or None if nobody was compared in it."""
+    """Return the largest effect of any duel in a player's n-th rated event, or None if nobody was compared."""
     events = pool.snapshot.events
     nth = career_of(pool.snapshot, player).without_seasons.at(slice(number - 1, number))
     (event,) = events.at(nth.positions)
@@ -164,8 +164,8 @@ def largest_duel(pool: PoolReader, player: int, number: int) -> float | None:
 
 
 GAPS = range(-800, 801, 40)  # leads in Elo points
-MIDDLE_OF = 10_000  # maximum number of established players from whom the median is taken
-GROWTH = 0.1  # share by which the log may grow before calculated facts are no longer shown
+MIDDLE_OF = 10_000  # maximum number of established players to use for the median
+GROWTH = 0.1  # share by which the log may grow before stored facts are no longer used
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,7 +205,7 @@ def pool_facts(pool: PoolReader) -> PoolFacts:
 
     Returns:
         The expected score by lead, the effect of one duel, and expected against actual scores. They were calculated at
-        night. If the pool has grown by a tenth since then, they come from the newest events.
+        night. If the pool has grown by a tenth since then, they are calculated from the newest events.
     """
     known = kept_facts(pool)
     if known is not None and known.is_fresh(pool):
@@ -236,7 +236,7 @@ def keep(pool: PoolView, found: KeptFacts) -> None:
 
 
 def expected_points(pool: PoolReader) -> tuple[ExpectedPoint, ...]:
-    """Return the expected score by lead over the median established player, or else over a newcomer."""
+    """Return the expected scores by lead over the median established player or, if there is none, over a newcomer."""
     system, newcomer = pool.snapshot.system_at(pool.snapshot.events.order.size), pool.system.newcomer()
     standings = pool.snapshot.standings
     established = standings.rows[standings.is_player & standings.is_established][:MIDDLE_OF]
@@ -274,7 +274,7 @@ def rated_field(pool: PoolReader, event_id: str) -> EventField:
 
 
 def fair_expectation_of(pool: PoolReader, event_id: str, name: str) -> FairExpectation:
-    """Return the realistic number of wins for a player in an event, judging by similar duels in the pool.
+    """Return a realistic number of wins for a player in an event, based on similar duels in the pool.
 
     Returns:
         The expected number of wins, and the realistic number if enough similar duels are known.
@@ -285,14 +285,14 @@ def fair_expectation_of(pool: PoolReader, event_id: str, name: str) -> FairExpec
     return fair_expectation(pool_facts(pool), explanation(pool, event_id, name))
 
 
-MIN_DUELS = 100  # minimum number of duels for a bin to be meaningful
+MIN_DUELS = 100  # minimum number of duels for a meaningful bin
 
 
 def fair_expectation(facts: PoolFacts, explanation: Explanation) -> FairExpectation:
     """Correct the expected score of each duel by the outcomes of similar duels in the pool.
 
-    The correction is interpolated linearly between the means of two bins, and constant beyond the outermost bins.
-    The result is None if there are no duels, or if a bin next to one has fewer than 100 duels.
+    The correction is interpolated linearly between the means of two bins, and is constant beyond the outermost bins.
+    The result is None if there are no duels, or if a bin next to a duel has fewer than 100 duels.
     """
     expected = np.array([row for row in explanation.rows["expected"].to_list() if row is not None])
     count, total = expected.size, float(expected.sum())

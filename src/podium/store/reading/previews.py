@@ -21,7 +21,7 @@ MAX_EVENTS = 100  # maximum number of events in a preview
 
 @dataclass(frozen=True, slots=True)
 class MovedRating:
-    """A current rating that a change would alter."""
+    """A current rating that would change."""
 
     player: str
     before: float | None  # None for a newcomer
@@ -32,7 +32,7 @@ class MovedRating:
 
 @dataclass(frozen=True, slots=True)
 class MovedEvent:
-    """An event in which a change would alter a rating change."""
+    """An event in which a rating change would be different."""
 
     event_id: str | None  # None for the start of a season
     changes: int  # number of changes that would be added, altered or removed
@@ -40,17 +40,17 @@ class MovedEvent:
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    version: int  # version of the log for which the preview was made
+    version: int  # version of the log to which the preview applies
     is_repeat: bool  # True if nothing would be logged, because everything is already as requested
     totals: Totals
     lines: tuple[CorrectedLine, ...]  # differences in the event that would be amended
-    events: tuple[MovedEvent, ...]  # the first hundred, in the order of rating
+    events: tuple[MovedEvent, ...]  # the first hundred events, in the order of rating
     ratings: tuple[MovedRating, ...]  # every current rating that would change, largest change first
     rated: int  # number of players who currently have a rating
-    # answer that the change would give, except for what is only known afterwards; only its first hundred receipts list
-    # rating changes
+    # response that the change would have, except for values that are known only afterwards; only its first hundred
+    # receipts list rating changes
     answer: Any
-    notice: str = ""  # note on the effect of values that the system has learned from the pool, or an empty string
+    notice: str = ""  # note on the effect of values that the system has learnt from the pool, or an empty string
 
 
 def preview(pool: PoolReader, act: Act) -> Preview:
@@ -60,7 +60,7 @@ def preview(pool: PoolReader, act: Act) -> Preview:
         act: the change.
 
     Returns:
-        The differences that the change would make, and the version of the log for which they were calculated.
+        The differences that the change would make, and the version of the log to which they apply.
 
     Raises:
         PodiumError: the change is invalid, and would also be rejected if it were actually made.
@@ -82,7 +82,7 @@ def preview(pool: PoolReader, act: Act) -> Preview:
 
 
 def amended_lines(pool: PoolReader, proposal: Proposal) -> tuple[CorrectedLine, ...]:
-    """Return the differences in the content of an event that a proposal would amend."""
+    """Return the differences in the content of the event that a proposal would amend."""
     if proposal.kind != AMEND or not proposal.entries:
         return ()
     (entry,) = proposal.entries
@@ -94,13 +94,13 @@ def amended_lines(pool: PoolReader, proposal: Proposal) -> tuple[CorrectedLine, 
 
 
 def moved_events(moves: Moves) -> tuple[MovedEvent, ...]:
-    """Return the first events whose rating changes would differ, in rating order, and the number of such events."""
+    """Return the first events whose rating changes would differ, in the order of rating, and the number of all."""
     counts = moves.count_by_event()[:MAX_EVENTS]
     return tuple(MovedEvent(moves.after.events.id_of(uid), count) for uid, count in counts)
 
 
 def moved_ratings(pool: PoolReader, moves: Moves, proposal: Proposal) -> tuple[MovedRating, ...]:
-    """Return every current rating that would change, with the largest change first.
+    """Return every current rating that would change, largest change first.
 
     Added and removed ratings come before all others.
     """

@@ -1,4 +1,4 @@
-"""Read from a store, with one transaction per read. Each transaction sees a single version."""
+"""Read from a store, in one transaction per read. Each transaction sees a single version."""
 
 from collections.abc import Iterator, Sequence
 
@@ -75,7 +75,7 @@ class Reader(Moments):
         return self.read(lambda moment: frozenset(moment.connection.execute(SELECT_PUBLIC).scalars()))
 
     def pool_summaries(self) -> tuple[PoolSummary, ...]:
-        """List every pool with its parameters, and with a warning if the pool's system does not suit its players.
+        """List every pool with its parameters, and with a warning if the system does not suit the pool.
 
         Returns:
             One summary per pool, sorted by name.
@@ -115,7 +115,7 @@ class Reader(Moments):
         """Export a pool as lines of JSON: its log with the hash chain, and the names of its players.
 
         Yields:
-            A header, one line per player, and one line per log entry, all of the same version.
+            A header, one line per player, and one line per log entry, all from the same version.
 
         Raises:
             StoreError: the log has no hash chain yet, or its chain is broken.
@@ -181,13 +181,13 @@ class Reader(Moments):
             most: maximum number of players.
 
         Returns:
-            The players, with the highest rating first. If no name matches, players with similar names.
+            The players, highest rating first. If no name matches, they are players with similar names.
         """
 
         def find(moment: Moment) -> tuple[FoundPlayer, ...]:
             known = [pool for pool in self._every_pool(moment) if pools is None or pool.name in pools]
             if len(known) > 1:
-                known = [pool for pool in known if not other_arithmetic(pool)]  # the others can be searched
+                known = [pool for pool in known if not other_arithmetic(pool)]  # the other pools can be searched
             return search.search(known, text, most)
 
         return self.read(find)

@@ -1,4 +1,4 @@
-"""The accounts of players: merging them, undoing merges, and renaming players. All changes are logged."""
+"""Accounts of players: merge them, undo merges, and rename players. All changes are logged."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import repeat
@@ -94,7 +94,7 @@ def unmerge(name: str, kind: str = "") -> Act:
 def refuse_meetings(
     snapshot: Snapshot, number: int, accounts: Collection[int], others: Collection[int], name: str
 ) -> None:
-    """Raise an error if accounts to be merged took part in the same event, and the event counts (rated or not)."""
+    """Raise an error if the accounts to merge took part in the same event that counts, rated or not."""
     columns, rows = snapshot.events.columns, snapshot.career(slot_of(number))
     rated = snapshot.rows.at("event", rows[snapshot.rows.at("place", rows) > 0])
     uids = np.union1d(rated, np.flatnonzero(columns.part("status") == UNRATED))
@@ -111,10 +111,10 @@ def refuse_meetings(
 
 
 def refuse_player_twice(pool: PoolReader, contents: Iterable[Content], numbers: Mapping[str, int]) -> None:
-    """Raise an error for events in which the same player has two entries in a heat, under different names."""
+    """Raise an error for events in which the same player has two entries in a heat under different names."""
     merged = pool.snapshot.merged
     if len(set(ends_of([*numbers], numbers, merged))) == len(numbers):
-        return  # every name is a different player, and a name that appears twice in a heat has already been rejected
+        return  # every name is a different player, and names that appear twice in a heat have already been rejected
     faults = []
     for content in contents:
         names, ends = content.players, ends_of(content.players, numbers, merged)
@@ -144,7 +144,7 @@ def ends_of(names: Sequence[str], numbers: Mapping[str, int], merged: Mapping[in
 
 
 def repeats(values: Sequence[Any]) -> Iterator[tuple[int, int]]:
-    """Return the positions of repeated values, each paired with the position of the value's first appearance."""
+    """Return the position of each repeated value, paired with the position of its first appearance."""
     first: dict[Any, int] = {}
     for place, value in enumerate(values):
         if first.setdefault(value, place) != place:
@@ -152,7 +152,7 @@ def repeats(values: Sequence[Any]) -> Iterator[tuple[int, int]]:
 
 
 def cause(pool: PoolReader, names: tuple[str, str], where: str, numbers: Mapping[str, int], end: int) -> str:
-    """Return the rename or merge that made two names belong to the same player, as text."""
+    """Describe the rename or merge that made two names belong to the same player."""
     current = names_of(pool, [end])[end]
     if numbers[names[0]] == numbers[names[1]]:
         others, act = [name for name in names if name != current], "renamed to"
@@ -164,7 +164,7 @@ def cause(pool: PoolReader, names: tuple[str, str], where: str, numbers: Mapping
 
 
 def rename(pool: PoolReader, name: str, new: str) -> int:
-    """Rename a player or a piece of equipment, and return its number. The old name can still be used to find it."""
+    """Rename a player or a piece of equipment, and return the number. The old name still finds it."""
     kind, bare = kind_and_name(new)
     new = equipment_name(kind, admit(bare, "a name")) if kind else admit(new, "a player's name")
     number = number_of(pool, name)
@@ -182,7 +182,7 @@ def rename(pool: PoolReader, name: str, new: str) -> int:
 
 
 def rename_player(pool: PoolReader, name: str, new: str, *, kind: str = "", actor: str = "") -> None:
-    """Rename a player, or a piece of equipment of a `kind`. Results sent under the old name still count for it.
+    """Rename a player, or a piece of equipment of a `kind`. Results that use the old name still count for it.
 
     Raises:
         UnknownError: the pool, the player or the equipment does not exist.
@@ -193,9 +193,9 @@ def rename_player(pool: PoolReader, name: str, new: str, *, kind: str = "", acto
 
 
 def name_players(pool: PoolReader, names: Mapping[str, str], *, actor: str = "") -> list[str]:
-    """Give players the names that an import contains for their IDs.
+    """Rename players from their IDs to the names in an import.
 
-    Results sent under the IDs still count for them.
+    Results that use the IDs still count for these players.
 
     Args:
         names: the names by ID. Players who are not in the pool are skipped.

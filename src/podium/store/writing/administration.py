@@ -60,7 +60,7 @@ def create(
 
 
 def describe(pool: PoolView, description: PoolDescription, actor: str) -> None:
-    """Set the description of a pool. If the pool has this description already, do nothing."""
+    """Set the description of a pool, unless it already has this description."""
     if description != pool.description:
         append(pool, DESCRIBE, [json_entry("", description.body(), actor)])
         pool.connection.execute(sa.update(pools).where(pools.c.id == pool.id).values(description.columns()))
@@ -71,7 +71,7 @@ def describe_pool(pool: PoolView, *, actor: str = "", **changes: Unpack[Descript
 
     Args:
         pool: the pool.
-        actor: the sender, which is stored in the log.
+        actor: the sender, for the log.
         changes: `title`, `contact` (an email address or a page), `player_word` ("rider"), `time_zone`
             ("Europe/Berlin"), `points_scheme` ("f1 drop=2") and `public`. Omitted fields keep their values; an empty
             string clears a field.
@@ -91,7 +91,7 @@ def insert_pool(connection: sa.Connection, name: str, system: System) -> PoolVie
     """Store a new pool with an empty log."""
     name, secret = admit(name, "a pool's name"), secrets.token_bytes(SECRET_BYTES)
     row = configuration(system) | {"name": name, "secret": secret}
-    try:  # no query before this one, because another transaction might create the pool in between
+    try:  # no query may come before this one, because another transaction might create the pool in between
         (number,) = connection.execute(sa.insert(pools).returning(pools.c.id), row).scalars()
     except sa.exc.IntegrityError:
         raise StoreError(f"there is already a pool {name!r}") from None
@@ -99,7 +99,7 @@ def insert_pool(connection: sa.Connection, name: str, system: System) -> PoolVie
 
 
 def configure(system: System) -> Act:
-    """Change the pool's rating system, and recalculate ratings from its first event on. The reason is not logged."""
+    """Change the pool's rating system, and recalculate ratings from its first event on. No reason is logged."""
 
     def propose(pool: PoolReader, actor: str, _reason: str) -> Proposal:
         entry = system_entry(system, actor, pool.order)
@@ -115,17 +115,17 @@ def configuration(system: System) -> dict[str, Any]:
 
 def system_entry(system: System, actor: str, order: Order | None) -> LogEntry:
     refuse_nameless(system)
-    # the order must come first, because it is read from the first bytes
+    # the order must come first, because only the first bytes are read for it
     ordered = {} if order is None else {"order": order}
     return json_entry("", ordered | {"system": system.name, "parameters": settings_of(system)}, actor)
 
 
 def refuse_nameless(system: System) -> None:
-    """Reject a system that cannot be found by its name later, such as one in a file or another program's class."""
+    """Reject a system that its name will not identify later, such as one in a file or another program's class."""
     try:
         registered: Any = find(system.name)
     except ParameterError:
-        registered = ()  # nothing is an instance of
+        registered = ()  # a type without instances
     if TEAM in system.kinds:
         raise ParameterError(
             f"{system.name}: shared=team works only for files. In a pool, use a shared:club column and shared=club."
@@ -139,12 +139,12 @@ def refuse_nameless(system: System) -> None:
 
 
 def begin_season(name: str, starts: When, keep: float, *, widens: bool = True) -> Act:
-    """Begin a season, multiplying every lead over a newcomer by a share. The reason is not logged.
+    """Begin a season, multiplying every lead over a newcomer by a share. No reason is logged.
 
     Args:
         name: the name of the season.
         starts: the time, or the number of the first event in a pool without dates.
-        keep: the share of every lead to keep, from 0 (everyone starts level) to 1 (the season only gets a name).
+        keep: the share of every lead to keep, from 0 (all start equal) to 1 (ratings do not change).
         widens: True to make ratings less certain by the points that are taken from them.
     """
     admitted = admit(name, "a season's name")
@@ -176,7 +176,7 @@ def begin_season(name: str, starts: When, keep: float, *, widens: bool = True) -
 def close_pool(pool: PoolView, *, actor: str = "") -> bool:
     """Close a pool, so that it accepts no more changes. It can still be read, and reopened later.
 
-    Names can still be deleted and daily ranks are still stored, because neither affects a rating.
+    Names can still be deleted, and daily ranks are still stored, because neither affects ratings.
 
     Returns:
         True if the pool was open.
@@ -194,7 +194,7 @@ def reopen_pool(pool: PoolView, *, actor: str = "") -> bool:
 
 
 def set_closed(pool: PoolView, actor: str, *, closed: bool) -> bool:
-    """Close a pool, so that it accepts no more changes, or reopen it. Return False if nothing had to be done."""
+    """Close a pool, so that it accepts no more changes, or reopen it. Return False if it already was in that state."""
     if pool.closed == closed:
         return False
     append(pool, CLOSE if closed else REOPEN, [json_entry("", None, actor)])
@@ -217,14 +217,14 @@ def delete(pool: PoolView) -> None:
 
 
 OPEN, REPORTED, EXPIRED = "open", "reported", "expired"
-HOLD_S = 86_400.0  # default time in seconds for which a match waits for its result
+HOLD_S = 86_400.0  # default time, in seconds, for which a match waits for its result
 MAX_HOLD_S = 31 * HOLD_S
 MAX_WAITING = 1_000  # maximum number of matches to list
 
 
 @answer
 class RegisteredMatch:
-    """A match that was registered."""
+    """A registered match."""
 
     match_id: str = described("The match.")
     entrants: tuple[str, ...] = described("Current names of the players in the match.")
@@ -240,14 +240,14 @@ def register(
 ) -> RegisteredMatch:
     """Register a match that is about to start.
 
-    Only the first result of the match counts, and entrants who are missing from it have quit.
+    Only the first result of the match counts. Entrants who are missing from it are treated as having quit.
 
     Args:
         pool: the pool.
         match_id: the ID of the match.
         entrants: the entrants, as names or as dicts with `player` and `team`.
-        held_s: number of seconds to wait for a result. If there is no result, nobody loses points.
-        actor: the sender, which is stored in the log.
+        held_s: number of seconds to wait for a result. If none arrives, nobody loses points.
+        actor: the sender, for the log.
 
     Returns:
         The match.
@@ -289,7 +289,7 @@ def register(
 class Registration(NamedTuple):
     """The data of a registered match."""
 
-    number: int  # number among the matches of the pool
+    number: int  # number of the match in the pool
     entrants: list[dict[str, Any]]  # `player`, by number, and `team`
     expires_at: int  # microseconds since 1970, UTC
 
@@ -313,7 +313,7 @@ def get_registration(pool: PoolReader, match_id: str) -> Registration:
 
 
 def match_of(pool: PoolReader, match_id: str) -> RegisteredMatch:
-    """Return a registered match together with its outcome.
+    """Return a registered match with its outcome.
 
     Returns:
         The match with its entrants, state and expiry, and the event that is its result.
@@ -352,7 +352,7 @@ def waiting_matches(pool: PoolReader) -> list[str]:
 def attendance(
     pool: PoolReader, match_id: str | None, content: Content, numbers: Mapping[str, int], *, late: bool
 ) -> tuple[int | None, list[Absent]]:
-    """Return the number of a match's entrants who are in a result, and the entrants who are missing.
+    """Return how many of a match's entrants are in a result, and the entrants who are missing.
 
     Without a match, return None and no entrants.
     """

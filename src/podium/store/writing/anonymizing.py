@@ -1,8 +1,8 @@
 """Anonymize a player: remove every name of the player from the tables of a pool and from the texts of its log.
 
 In the log, players appear as numbers, but titles, teams, IDs and other texts may mention a name. Such an entry is
-redacted: its texts are replaced, and its hash in the chain is kept. A `redact` entry stores hashes of the new content
-of all redacted entries, so that later changes to them would be noticed.
+redacted: its texts are replaced, but its hash in the chain stays. A `redact` entry stores hashes of the new content of
+all redacted entries, so that later changes to them would be noticed.
 """
 
 import json
@@ -56,7 +56,7 @@ from podium.support.words import counted
 from podium.views.names import names_had, number_of
 
 OF_EVENTS = (*WITH_CONTENT, VOID, UNVOID, CANCEL)
-# words with which new IDs begin
+# words at the start of new IDs
 WORDS = dict.fromkeys(OF_EVENTS, "event") | {REGISTER: "match", PLAN: "race", SEASON: "season"}
 TEXTS, LABELS = ("title", "url", "contact", "player_word", "points_scheme"), ("team", "heat", "awards")
 IDS = (running, "race_id"), (brought, "event_id")
@@ -80,7 +80,7 @@ SELECT_SUBJECT = sa.select(log.c.seq).where(of_pool(log), log.c.subject == sa.bi
 
 @answer
 class Anonymization:
-    """The replacements made when a player is anonymized."""
+    """The replacements that anonymize a player."""
 
     player: str = described("The player's current name.")
     name: str = described("The player's new name.")
@@ -91,7 +91,7 @@ class Anonymization:
     reasons: int = described("Number of reasons that mention a name. Their texts are deleted.")
 
     def __str__(self) -> str:
-        """Describe what is replaced and what is kept."""
+        """Describe the replacements, and the texts that stay."""
         found = counted(len(self.ids), "id"), counted(self.entries, "log entry"), counted(self.reasons, "reason")
         return f"The name is in {', '.join(found)}. {COPIES}"
 
@@ -132,7 +132,7 @@ class Redaction:
             self.hashes[row.place] = chain.entry_hash(previous, (columns | new).values()).hex()
 
     def _public_id(self, row: Any, text: str, word: str) -> str:
-        """Return the ID that replaces an ID with a name in it. Other IDs are returned unchanged."""
+        """Return the replacement for an ID that contains a name. Other IDs are returned unchanged."""
         if text not in self.ids and text in self.mentions:
             new = f"{word} {row.place}"
             while self.pool.execute(SELECT_SUBJECT, subject=new).first() is not None or new in self.ids.values():
@@ -171,12 +171,15 @@ class Redaction:
 
     @staticmethod
     def _label(name: str, text: str, taken: Collection[str]) -> str:
-        """Return a label that no other team or heat in the entry has. Ratings depend only on which labels are equal."""
+        """Return a label that is unique among the teams or heats in the entry.
+
+        Ratings depend only on which labels are equal.
+        """
         labels = (f"{name} {k}" for k in count(1))
         return next(label for label in labels if label not in taken and f'"{label}"' not in text)
 
     def write(self, actor: str) -> None:
-        """Store the redactions, in the transaction that holds the pool's lock."""
+        """Store the redactions. The transaction must hold the pool's lock."""
         pool, connection = self.pool, self.pool.connection
         if self.entries:
             append(pool, REDACT, [json_entry("", {"hashes": self.hashes}, actor)])
@@ -200,7 +203,7 @@ class Redaction:
         for number, name in connection.execute(sa.select(api_key.c.id, api_key.c.name).where(of_this)).all():
             if name in self.mentions:
                 connection.execute(sa.update(api_key).where(api_key.c.id == number).values(name=f"key {number}"))
-        connection.execute(sa.delete(waiting))  # files from the last hour may contain the name in any form
+        connection.execute(sa.delete(waiting))  # files stored in the last hour may contain the name in any form
         blank_all(pool, [*dict.fromkeys([*self.reasons, *self.titles])], actor)
 
     def _mentioning(self, table: sa.Table, column: str) -> list[str]:
@@ -228,7 +231,7 @@ class Redaction:
 
 
 def names_removed(pool: PoolReader, number: int) -> dict[str, int]:
-    """Return every name that a player, or an account merged into it, has or had, with the account."""
+    """Return every name that a player, or an account merged into the player, has or had, with the account."""
     return {name: account for name, account in names_had(pool, number) if name != pseudonym(pool, account)}
 
 
@@ -240,7 +243,7 @@ def pseudonym(pool: PoolReader, account: int) -> str:
 
 
 def anonymization(pool: PoolReader, name: str) -> Anonymization:
-    """Preview the replacements that anonymizing a player makes. Nothing is stored.
+    """Preview the replacements that would anonymize a player. Nothing is stored.
 
     Returns:
         The new name, the new IDs of events, and the number of entries and reasons that mention a name.

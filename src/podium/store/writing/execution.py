@@ -1,4 +1,4 @@
-"""Carry out submissions and corrections. Each of them is proposed, rated in memory, logged and answered.
+"""Carry out submissions and corrections. Each is proposed, rated in memory, logged and answered.
 
 If a change affects the ratings of many events, they are calculated before the pool is locked. While holding the lock,
 Podium only compares, logs and commits.
@@ -25,11 +25,11 @@ from podium.store.writing.proposals import FIRST_PLACEHOLDER, Proposal, Propose,
 from podium.store.writing.receipts import Done, Rerated, list_effects, names_with, parse_cursor, with_receipts
 
 LARGE_EVENT_ROWS = 2_000
-ATTEMPTS = 2  # number of attempts to rate before the pool is locked
+ATTEMPTS = 2  # number of attempts to rate before locking the pool
 
 
 class LongWorkError(Exception):
-    """Too many events must be rated for a short transaction. Callers of the store never see this error."""
+    """Too many events must be rated for a short transaction. This error never leaves the store."""
 
 
 Opening = Callable[[], AbstractContextManager[PoolReader]]  # begins a transaction
@@ -38,7 +38,7 @@ Look = Callable[[PoolReader], tuple[Proposal, Snapshot, Head]]
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A proposal that has been rated before the pool is locked."""
+    """A proposal that was rated before the pool is locked."""
 
     entries: tuple[Any, ...]
     head: Head  # head of the log for which it was rated
@@ -52,10 +52,10 @@ def run(
     *,
     listed: int | None = None,
 ) -> Done:
-    """Carry out a proposal. If rating takes a long time, do it before the pool is locked.
+    """Carry out a proposal. If rating takes a long time, rate before locking the pool.
 
     Args:
-        read: function that calls another one with the pool in a read-only transaction, and returns the result.
+        read: function that calls another function with the pool in a read-only transaction, and returns its result.
         lock: function that opens a transaction that holds the pool's lock.
         propose: function that returns the log entries to append, or raises an error.
         listed: number of receipts that list their rating changes. Default: all.
@@ -87,9 +87,9 @@ def execute(
     """Propose, log, rate and answer a change, in a transaction that holds the pool's lock.
 
     Raises:
-        LongWorkError: `refuse_long` is set, and a large event or more than `SHORT_EVENTS` events would have to be
-            re-rated, or others have written so much that catching up would take just as long. A large number of new
-            events is never rejected, because writing their entries takes that long anyway.
+        LongWorkError: `refuse_long` is set, and a large event or more than `SHORT_EVENTS` events would have to be rated
+            again. The same applies if others have written so much that catching up would take as long. A large number
+            of new events is never rejected, because writing their entries takes that long anyway.
     """
     try:
         base = pool.snapshots.at(pool, refuse_long=refuse_long)
@@ -124,7 +124,7 @@ def is_long(draft: Draft, proposal: Proposal) -> bool:
     if draft.first is None:
         return False
     if any(entry.body.count(b"\n") > LARGE_EVENT_ROWS for entry in proposal.entries):
-        return True  # the number of pairs grows with the square of its entrants
+        return True  # the number of pairs grows with the square of the number of entrants
     after = draft.base.events.order.size - draft.position
     return after > SHORT_EVENTS and len(proposal.entries) <= SHORT_EVENTS
 
@@ -154,7 +154,7 @@ def rated_draft(draft: Draft) -> Moves:
 
 
 def rebased(pool: PoolReader, base: Snapshot, prepared: Prepared) -> Moves | None:
-    """Return prepared moves, applied on top of events that arrived in the meantime, or None if that is impossible."""
+    """Apply prepared moves after the events that arrived in the meantime. Return None if that is impossible."""
     moves = prepared.moves
     if base is moves.before:
         return moves
@@ -179,7 +179,7 @@ def are_new_events(before: Snapshot, after: Snapshot, entries: Collection[Entry]
 
 
 def numbered(moves: Moves, seqs: list[int]) -> Snapshot:
-    """Return the snapshot in moves, with placeholders replaced by the numbers of log entries."""
+    """Replace the placeholders in the snapshot of moves by the numbers of log entries."""
     after, uids = moves.after, np.array([*moves.changed], np.int64)
     events = after.events
     cells = {}
@@ -192,7 +192,7 @@ def numbered(moves: Moves, seqs: list[int]) -> Snapshot:
 
 
 def dry_run(pool: PoolReader, propose: Propose, after: str | None) -> Done:
-    """Return receipts without storing anything. The first receipt contains the totals and the largest effects."""
+    """Return the receipts without storing anything. The first receipt contains the totals and the largest effects."""
     done = with_receipts(plan(pool, propose(pool)))
     moved = rerated(done, after)
     first = [
@@ -203,13 +203,13 @@ def dry_run(pool: PoolReader, propose: Propose, after: str | None) -> Done:
 
 
 def rerated(done: Done, after: str | None) -> Rerated:
-    """Return the totals of a dry run, and the largest effects after a cursor."""
+    """Return a dry run's totals, and the largest effects after a cursor."""
     listed, following = list_effects(done, None if after is None else parse_cursor(after))
     return Rerated(done.written, done.totals, listed, following)
 
 
 def plan(pool: PoolReader, proposal: Proposal) -> Done:
-    """Rate a proposal without storing anything or creating receipts."""
+    """Rate a proposal without storing anything, and without receipts."""
     base = pool.folded
     if not proposal.entries:
         return Done(proposal, base)
@@ -219,7 +219,7 @@ def plan(pool: PoolReader, proposal: Proposal) -> Done:
 
 
 def refuse_unrateable(proposal: Proposal, moves: Moves) -> None:
-    """Reject a proposal that makes a rateable event unrateable, unless such events are to be marked."""
+    """Reject a proposal after which an event can no longer be rated, unless such events are to be marked."""
     if not proposal.refuses_unrateable:
         return
     events, ratings = moves.after.events, moves.ratings

@@ -1,8 +1,9 @@
 """Fixtures: upcoming races, which can be planned, moved and cancelled, and current places in running races.
 
 The result of a fixture is the event with the same ID. Entrants who are missing from it did not start. The current
-places in a running race are stored outside the log, in one row per race. Each post replaces the row. They do not affect
-ratings. They are deleted when the result arrives, the race is cancelled, or a copy of the database is restored.
+places in a running race are stored outside the log, in one row per race. Each post replaces the row. Current places do
+not affect ratings. They are deleted when the result arrives, when the race is cancelled, or when a copy of the database
+is restored.
 """
 
 import json
@@ -35,7 +36,7 @@ from podium.support.words import counted
 from podium.views.names import present_names
 
 PLANNED, STARTED, REPORTED, CANCELLED, NO_RESULT = "planned", "started", "reported", "cancelled", "no result"
-WAITS_US = DAY_US  # how long after its start a race waits for a result before it counts as having none
+WAITS_US = DAY_US  # time after its start during which a race waits for a result
 MAX_ENTRANTS = 1_000
 
 
@@ -89,9 +90,9 @@ class Fixture:
     def standing(
         self, places: Sequence[str] = (), out: Sequence[str] = ()
     ) -> tuple[list[list[str]], list[list[str]], list[list[str]]]:
-        """Return the sides that have a place (in order), the sides that are out, and all other sides.
+        """Return the sides that have a place, in order, the sides that are out, and all other sides.
 
-        A side has the place of its first member who has one. In an open race, each player is a side.
+        A side's place is that of its first member who has one. In an open race, each player is a side.
         """
         sides = [[name] for name in (*places, *out)] if self.entrants is None else self.sides
         side_of = {name: number for number, side in enumerate(sides) for name in side}
@@ -125,7 +126,7 @@ def plan_fixture(
         title: the title. An empty string removes it.
         entrants: the new entrants, as names or as dicts with `player`, `team`, `side` and `shared`.
         anybody: True to remove all entrants and open the race to anyone.
-        actor: the sender, which is stored in the log.
+        actor: the sender, for the log.
 
     Returns:
         The fixture.
@@ -167,7 +168,7 @@ def plan_fixture(
 
 
 class Plan(NamedTuple):
-    """An upcoming race in the form in which the log stores it."""
+    """An upcoming race, in the log's form."""
 
     fixture_id: str
     body: Mapping[str, Any]  # `entrants`, `starts_at` and `title` of its newest entry
@@ -176,7 +177,7 @@ class Plan(NamedTuple):
 
 
 def plans_of(pool: PoolReader, numbers: Sequence[int]) -> list[Plan]:
-    """Return the races with these numbers. The number -1 stands for no race."""
+    """Return the races with these numbers. The number -1 means no race."""
     events, known = pool.snapshot.events, [number for number in numbers if number >= 0]
     fixtures, places = events.fixtures, np.array(known, np.int64)
     seqs, cancelled = (fixtures.columns.at(name, places).tolist() for name in ("seq", "is_cancelled"))
@@ -199,7 +200,7 @@ def numbered_entrants(pool: PoolReader, fixture_id: str, entrants: Sequence[Any]
         raise ParameterError(f"entrants: {twice!r} is entered twice. Remove one entry.")
     members = [member_of({key: row[key] for key in Member._fields if row.get(key)}) for row in rows]
     if not any(teams):
-        field_of(members, (), lambda all_names: all_names)  # one begins at most
+        field_of(members, (), lambda all_names: all_names)  # at most one of them moves first
     equipment = [{kind: equipment_name(kind, name) for kind, name in member.shared.items()} for member in members]
     numbers = numbers_of(pool, [*names, *(name for equipment_names in equipment for name in equipment_names.values())])
     refuse_entrant_twice(pool, fixture_id, names, {name: numbers[name] for name in names})
@@ -262,7 +263,7 @@ def fixtures(
         pool: the pool.
         since: list only fixtures that start at this time or later. Default: all.
         most: maximum number of fixtures.
-        ahead: True to leave out fixtures that are cancelled or have a result.
+        ahead: True to leave out fixtures that are cancelled or already have a result.
         newest: True to list fixtures with the latest start first.
 
     Returns:
@@ -280,7 +281,7 @@ def fixtures(
 
 
 def as_fixtures(pool: PoolReader, plans: Sequence[Plan]) -> tuple[Fixture, ...]:
-    """Return fixtures. Accounts that have been merged since then appear only once, under their current names."""
+    """Return fixtures. Accounts that have been merged in the meantime appear only once, under the current name."""
     lists = [plan.body["entrants"] for plan in plans]
     numbered = [
         entrant[key] for entrants in lists for entrant in entrants or () for key in entrant if holds_player_numbers(key)
@@ -300,7 +301,7 @@ def as_fixtures(pool: PoolReader, plans: Sequence[Plan]) -> tuple[Fixture, ...]:
 
 
 def starter_of(line: Mapping[str, Any]) -> Starter:
-    """Return the entrant in a line, which has the form of an entry in a result."""
+    """Return the entrant in a line, which has the same form as an entry in a result."""
     shared = dict(kind_and_name(name) for key, name in line.items() if is_shared(key))
     return Starter(line["player"], line["team"], line.get("side"), shared or None)
 
@@ -331,7 +332,7 @@ def post_places(
         race_id: the ID of the race.
         places: the players in the order of their places, with the leader first.
         out: the players who did not finish.
-        by_hand: True if a person enters them by tapping, which may happen several times per second.
+        by_hand: True if a person enters the places by tapping, which may happen several times per second.
 
     Returns:
         The current places.
@@ -339,7 +340,7 @@ def post_places(
     Raises:
         UnknownError: the pool or the fixture does not exist, or a player is not entered.
         ParameterError: a player is repeated.
-        StoreError: the race already has a result, is cancelled, or was posted less than a second ago.
+        StoreError: the race already has a result, is cancelled, or received places less than a second ago.
     """
     planned = get_fixture(pool, race_id)
     race_id = planned.fixture_id

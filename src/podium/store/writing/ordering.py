@@ -1,4 +1,4 @@
-"""Change the order of a pool: give each event a number in place of its date, or a date in place of its number."""
+"""Change the order of a pool: replace the date of each event by a number, or the number by a date."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -21,7 +21,7 @@ from podium.store.following import PoolReader
 from podium.store.writing.administration import system_entry
 from podium.store.writing.proposals import Act, Proposal
 
-MAX_EVENTS = 50  # a pool with this many events keeps its order
+MAX_EVENTS = 50  # the order of a pool with this many events cannot be changed
 SELECT_ALL_CONTENTS = (
     sa.select(log.c.subject, log.c.body, log.c.received_at)
     .where(of_pool(log), log.c.kind.in_(WITH_CONTENT))
@@ -30,11 +30,11 @@ SELECT_ALL_CONTENTS = (
 
 
 def set_order(order: Order, start: datetime | None = None, every: str = "") -> Act:
-    """Order a pool's events by dates or by numbers, with one amendment per event. The reason is not logged.
+    """Order a pool's events by dates or by numbers, with one amendment per event. No reason is logged.
 
     Args:
         order: `dated` or `sequence`.
-        start: the date of the first event. If None, each event gets the date that it had before, or else the date on
+        start: the date of the first event. If None, each event gets the date that it had earlier, or else the date on
             which it was received.
         every: the time between consecutive events, such as 1w, or an empty string if all took place on one day.
     """
@@ -100,7 +100,7 @@ def dates_in_log(pool: PoolReader) -> dict[str, int]:
 def in_order(rows: Sequence[Event], dates: Mapping[str, int]) -> list[int]:
     """Return dates that keep events in their order.
 
-    Each date is the event's own, or the earliest date that is late enough.
+    Each event keeps its own date, or gets the earliest date that is late enough.
     """
     last = OrderKey(START.started_at, 0)
     starts = []

@@ -29,8 +29,8 @@ from podium.support.words import counted
 from podium.version import ARITHMETIC, __version__
 
 FORMAT = 1  # version of the format
-CHUNK_LINES = 1_000  # number of lines that are written at once
-UNREADABLE = (  # errors raised by fields that match their hashes but make no sense
+CHUNK_LINES = 1_000  # number of lines to write at once
+UNREADABLE = (  # errors from fields that match their hashes but have invalid content
     sa.exc.IntegrityError,
     sa.exc.DataError,
     LookupError,
@@ -58,14 +58,14 @@ class Imported(NamedTuple):
     head: Head
     events: int
     changes: int  # number of rows in the ledger
-    moved: int | None  # number of ratings that differ from the file; None if the file has no ratings
+    moved: int | None  # number of ratings that differ from the file's; None if the file has no ratings
     revisions: str = ""  # revisions of the arithmetic in the file and here, as text; empty if they are the same
 
     @property
     def notice(self) -> str:
-        """A sentence about ratings that differ from the file, usually because of another revision of the arithmetic.
+        """A sentence about ratings that differ from the file's, usually because of another revision of the arithmetic.
 
-        The sentence is empty if no rating can differ.
+        It is empty if no rating can differ.
         """
         if not self.revisions and self.moved:
             differ = "1 rating in the file differs" if self.moved == 1 else f"{self.moved:,} ratings in the file differ"
@@ -127,7 +127,7 @@ def current_ratings(snapshot: Snapshot) -> dict[int, float]:
 
 
 def settings_columns(pool: Pool) -> dict[str, Any]:
-    """Return the columns of a pool's row that follow from its log."""
+    """Return the columns of a pool's row that are derived from its log."""
     return configuration(pool.system) | {"closed": pool.closed} | pool.description.columns()
 
 
@@ -152,7 +152,7 @@ def checked(line: Line, kinds: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def import_players(pool: PoolView, lines: Iterator[Line], count: int) -> dict[int, float | None]:
-    """Store the players and equipment from a file. Return the rating in the file for each number."""
+    """Store the players and equipment from a file. Return the file's rating for each number."""
     ratings: dict[int, float | None] = {}
     for chunk in chunks((checked(line, PLAYER) for _, line in zip(range(count), lines, strict=False))):
         names = [(record["player"], name, former) for record in chunk for name, *former in [names_in(record)]]
@@ -163,7 +163,7 @@ def import_players(pool: PoolView, lines: Iterator[Line], count: int) -> dict[in
 
 
 def names_in(fields: Mapping[str, Any]) -> list[str]:
-    """Return the current name of the player or piece of equipment in a line, and its former names."""
+    """Return the current and former names of the player or piece of equipment in a line."""
     kind = fields.get("kind")
     if is_equipment(fields["player"]) != (kind is not None):
         raise ValueError(f"{fields['player']} is not the number of a {kind or 'player'}")
@@ -238,7 +238,7 @@ def entry_row(where: str, fields: Mapping[str, Any], numbers: set[int]) -> dict[
 
 
 def import_sheets(pool: PoolView, kept: Iterable[Mapping[str, Any]]) -> None:
-    """Store the sheets, and the events that came from each. The file identifies their contents by places in the log."""
+    """Store the sheets, and the events that came from each. The file identifies contents by their places in the log."""
     numbers = sa.select(log.c.place, log.c.seq).where(log.c.pool_id == pool.id)
     seqs = dict(pool.execute(numbers).all()) if kept else {}
     for record in kept:
@@ -271,7 +271,7 @@ SELECT_FORMER_NAMES = sa.select(alias.c.name, alias.c.player_id).where(of_pool(a
 
 
 def export_lines(pool: PoolReader) -> Iterator[str]:
-    """Yield a header, followed by one line per player, one per piece of equipment, and one per log entry."""
+    """Yield a header, and then one line per player, per piece of equipment, and per log entry."""
     head, names, equipment = newest_head(pool), names_of(pool), equipment_of(pool)
     former: dict[int, list[str]] = {}
     ratings = current_ratings(pool.snapshot)
@@ -289,7 +289,7 @@ def export_lines(pool: PoolReader) -> Iterator[str]:
             "arithmetic": pool.arithmetic,
             "entries": head.place,
             "head": {"place": head.place, "hash": head.hash},
-            "days": [],  # whose ranks earlier versions stored
+            "days": [],  # earlier versions stored their ranks
             "sheets": exported_sheets(pool),
         }
     )

@@ -1,4 +1,4 @@
-"""Proposals: the log entries for a change, the data stored next to the log, and functions that record both."""
+"""Proposals: the log entries for a change, the data to store next to the log, and functions that record both."""
 
 import hashlib
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -18,7 +18,7 @@ from podium.pool.snapshot import ROW_TYPES, Event, Snapshot
 from podium.store.following import PoolReader
 from podium.views.names import version_of
 
-# stand for numbers of log entries that have not been drawn yet; larger than all numbers that have been
+# placeholders for numbers of log entries that have not been drawn yet; larger than all existing numbers
 FIRST_PLACEHOLDER = 2**61
 
 
@@ -36,34 +36,34 @@ class Sheet(NamedTuple):
     name: str
     map: str = ""  # meaning of its columns in TOML; empty if the headings suffice
     prefix: str = ""  # prefix for the IDs of its new events, if other events already use the sheet's IDs
-    made: Mapping[str, str] = {}  # IDs made by Podium, as in `podium.Results`
-    has_made_dates: bool = False  # True if its dates were filled in, and so prove nothing
+    made: Mapping[str, str] = {}  # IDs that Podium made, as in `podium.Results`
+    has_made_dates: bool = False  # True if its dates were filled in, so that they prove nothing
     answer: str = ""  # AGAIN or SKIP, for results that look like known ones
 
 
 class SheetRecord(NamedTuple):
     name: str
     map: str  # meaning of its columns in TOML; empty if the headings suffice
-    events: Sequence[BroughtEvent]  # events for which new data is stored
-    changes: Any = None  # changes from the sheet as a whole, if it was compared
+    events: Sequence[BroughtEvent]  # events for which to store new data
+    changes: Any = None  # all changes from the sheet, if it was compared
 
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
     """Log entries to append, and the data to store with them. New entries have placeholders instead of numbers."""
 
-    pool: PoolReader  # with the system that it will have
+    pool: PoolReader  # the pool, with the system that it will have
     kind: str
-    entries: tuple[LogEntry, ...] = ()  # empty if nothing has to change
-    sent: Mapping[str, int] = field(default_factory=dict)  # events to report back, with the number of the sender
-    known: Collection[str] = ()  # those events for which there is nothing new
+    entries: tuple[LogEntry, ...] = ()  # empty if nothing changes
+    sent: Mapping[str, int] = field(default_factory=dict)  # events to report back, each with the number of its sender
+    known: Collection[str] = ()  # events that contain nothing new
     warnings: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # by event
     newcomers: Mapping[int, str] = field(default_factory=dict)  # names of new players, by the numbers that they get
-    names: Mapping[int, str] = field(default_factory=dict)  # the current names of players who are known by then
+    names: Mapping[int, str] = field(default_factory=dict)  # the current names of known players
     columns: Mapping[str, Any] = field(default_factory=dict)  # new values of the pool's row
-    sets_order: bool = False  # True if these are the pool's first events, or if all events get another order
+    sets_order: bool = False  # True if these are the pool's first events, or if the order of all events changes
     sheet: SheetRecord | None = None  # the sheet from which the events come
-    # True to reject a proposal that makes an event unrateable that could be rated before
+    # True to reject a proposal after which an event can no longer be rated
     refuses_unrateable: bool = True
 
 
@@ -110,7 +110,7 @@ def record(proposal: Proposal) -> Logged:
 
 
 def contents_before(proposal: Proposal) -> dict[str, int]:
-    """Return the log entries with the present contents of the events that get new contents, by event ID."""
+    """Return, by event ID, the log entries with the present contents of the events that get new contents."""
     events = proposal.pool.snapshot.events
     uids = {entry.subject: events.find(entry.subject) for entry in proposal.entries}
     return {event_id: int(events.columns.value("content_seq", uid)) for event_id, uid in uids.items() if uid >= 0}
@@ -130,7 +130,7 @@ def keep_sheet(proposal: Proposal, seqs: Sequence[int] = ()) -> None:
 
 
 def store_witness(pool: PoolView, snapshot: Snapshot, first_row: int = 0) -> None:
-    """Store the digests of the ledger from a row on. If earlier digests are missing, store those of all rows."""
+    """Store the ledger's digests from a row on. If earlier digests are missing, store all digests."""
     first = part_of(first_row)
     ((known,),) = pool.run(COUNT_WITNESS, first=first)
     first = first if known == first else 0
@@ -152,7 +152,7 @@ def digests(snapshot: Snapshot, first_part: int = 0) -> list[bytes]:
     """Return the SHA-256 digest of each part of the ledger, from a given part on.
 
     Returns:
-        A digest of each part, calculated over its columns (`ROW_TYPES` and `state`) in order, as little-endian bytes.
+        One digest per part, calculated over its columns (`ROW_TYPES` and `state`) in order, as little-endian bytes.
     """
     rows = snapshot.rows
     found = []

@@ -98,7 +98,7 @@ class Done:
     snapshot: Snapshot  # the pool after the change
     moves: Moves | None = None  # None if nothing is logged
     head: Head | None = None  # head of the log; None for a dry run
-    receipts: tuple[Receipt, ...] = ()  # in the order in which events were sent
+    receipts: tuple[Receipt, ...] = ()  # in the order in which the events were sent
 
     @property
     def written(self) -> int:
@@ -113,7 +113,7 @@ class Done:
 
     @property
     def notice(self) -> str:
-        """A sentence about later ratings that move with the pool's state, or an empty string if none do."""
+        """A sentence about later ratings that move with the pool's state, or an empty string if there are none."""
         if self.moves is None or not self.snapshot.pool.system.pool_fields:
             return ""
         relearnt = self.moves.count_relearnt({self.snapshot.events.find(event_id) for event_id in self.proposal.sent})
@@ -130,9 +130,9 @@ class Done:
 
     @property
     def answer(self) -> Any:
-        """Return the receipts of a submission, the receipt of a corrected event, or the number of moved ledger rows.
+        """Return the receipts for a submission, the receipt for a corrected event, or the number of moved ledger rows.
 
-        For a sheet that was compared with its earlier version, return its changes.
+        For a sheet that was compared with its earlier version, return the changes.
         """
         if self.proposal.sheet is not None and self.proposal.sheet.changes is not None:
             return replace(self.proposal.sheet.changes, receipts=self.receipts, totals=self.totals)
@@ -213,7 +213,7 @@ def with_receipts(done: Done, listed: int | None = None) -> Done:
 def changes_of(
     proposal: Proposal, snapshot: Snapshot, uids: list[int], ratings: Ratings | None
 ) -> dict[int, tuple[Change, ...]]:
-    """Return the changes that events made to players' ratings, in the order of the ledger rows, by uid."""
+    """Return by uid the changes that events made to players' ratings, in the order of the ledger rows."""
     events = snapshot.events
     newest = events.order.size if ratings is None else ratings.position
     tail = {uid: newest + place for place, uid in enumerate(events.order.part("uid", newest).tolist())}

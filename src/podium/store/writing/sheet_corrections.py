@@ -51,18 +51,18 @@ class Other(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class SheetChanges:
-    """The changes that a resubmitted sheet makes, or would make in a preview."""
+    """The changes that a resubmitted sheet makes or, in a preview, would make."""
 
     sheet: str
-    is_first: bool  # True if the sheet is new, so that it cannot have lost any events
+    is_first: bool  # True if the sheet is new, so it cannot have lost events
     new: tuple[str, ...]  # IDs of events in the pool
     other: tuple[Other, ...]  # events that differ, with the differences
     gone: tuple[str, ...]
-    kept: tuple[Other, ...]  # events that were corrected or voided in the pool by hand, and that stay so
+    kept: tuple[Other, ...]  # events that were corrected or voided in the pool by hand, which stay unchanged
     same: int
     receipts: tuple[Receipt, ...] = ()
-    totals: Totals = NOTHING  # how much the ratings moved
-    prefix: str = ""  # prefix that would turn its events into different ones
+    totals: Totals = NOTHING  # summary of the rating changes
+    prefix: str = ""  # prefix that would make its events different ones
 
     def __str__(self) -> str:
         """Return the counts as text."""
@@ -74,13 +74,13 @@ class SheetChanges:
 def amend_sheet(
     rows: Any, sheet: Sheet, made_up: str = "", *, overrule: bool = False, order: Order | None = None
 ) -> events.Act:
-    """Bring a pool to the state that it would have if a sheet had always had its present content.
+    """Change a pool as if a sheet had always had its present content.
 
     Args:
         rows: the results of the sheet.
         sheet: the sheet.
-        made_up: the reason for the log if no other is given.
-        overrule: True if the sheet overrules corrections that were made in the pool by hand.
+        made_up: the reason for the log, unless there is another one.
+        overrule: True if the sheet overrules corrections made in the pool by hand.
         order: the order of events, as in a submission.
     """
     return partial(propose, rows=rows, sheet=sheet, made_up=made_up, overrule=overrule, order=order)
@@ -139,7 +139,7 @@ def propose(
 
 
 def as_known(pool: PoolReader, sheet: events.Sheet, sent: Sequence[Sent]) -> tuple[events.Sheet, bool]:
-    """Return a sheet under its known name: its own, or that of a sheet with the same map and mostly equal events.
+    """Return a sheet under its known name: its own, or the name of a sheet with the same map and mostly equal events.
 
     Returns:
         The sheet, and True if nothing is known about it.
@@ -160,14 +160,14 @@ def as_known(pool: PoolReader, sheet: events.Sheet, sent: Sequence[Sent]) -> tup
 
 
 def events_of(pool: PoolReader, sheet: events.Sheet, sent: Sequence[Sent]) -> list[Stored]:
-    """Return the events in the pool that came from a sheet, and those that have the submitted IDs."""
+    """Return the events in the pool that came from a sheet, and the events with the submitted IDs."""
     known = brought_by(pool, sheet)
     wanted = known.keys() | {sheet.prefix + event.own_id for event in sent if event.own_id not in sheet.made}
     return stored_events(pool, known, sheet, find_events(pool, wanted))
 
 
 def refuse_others(pool: Pool, sheet: events.Sheet, sent: Sequence[Sent], stored: Sequence[Stored], prefix: str) -> None:
-    """Raise an error if a sheet is apparently a different one with the same name."""
+    """Raise an error if a sheet is apparently a different sheet with the same name."""
     for one in sent:
         other = one.stored
         if other is not None and other.brought is None and other.others and not one.is_same:
@@ -201,7 +201,7 @@ def refuse_others(pool: Pool, sheet: events.Sheet, sent: Sequence[Sent], stored:
 
 
 def place(pool: PoolReader, sent: Sequence[Sent]) -> None:
-    """Set the time of each event, so that events at the same time, or without a time, are in the order of the sheet."""
+    """Set the time of each event so that events at the same time, or without a time, are in the sheet's order."""
     if any(one.content.order is None for one in sent):
         number(pool, sent)
     else:
@@ -219,7 +219,7 @@ def place(pool: PoolReader, sent: Sequence[Sent]) -> None:
 
 
 def number(pool: PoolReader, sent: Sequence[Sent]) -> None:
-    """Number the events without dates, between their neighbours or after all others, changing as few as possible."""
+    """Number events without dates between their neighbours or after all others, changing few numbers."""
     if not pool.is_undated and any(one.stored is None for one in sent):
         raise submission.other_order_error(pool, DATED)
     starts = [None if one.stored is None else one.stored.event.started_at for one in sent]
@@ -248,7 +248,7 @@ def number(pool: PoolReader, sent: Sequence[Sent]) -> None:
 
 
 def longest_rise(numbers: Sequence[int | None]) -> list[int]:
-    """Return the positions of the longest ascending subsequence of numbers. None is never part of it."""
+    """Return the positions of the longest ascending subsequence of numbers, which never includes None."""
     ends, places, before = list[int](), list[int](), dict[int, int | None]()
     for k, number in enumerate(numbers):
         if number is not None:
@@ -262,12 +262,12 @@ def longest_rise(numbers: Sequence[int | None]) -> list[int]:
     return rise[::-1]
 
 
-SHEET = "sheet"  # what is done, if it is of several kinds
+SHEET = "sheet"  # the kind of a proposal with several kinds of entries
 STEP_US = 10  # the smallest difference between two event numbers
 
 
 class Draft:
-    """The planned changes to a pool for a sheet, built up entry by entry."""
+    """The planned changes to a pool for a sheet, collected entry by entry."""
 
     def __init__(self, pool: PoolReader, actor: str, reason: str) -> None:
         self.pool, self.actor, self.reason = pool, actor, reason
@@ -281,7 +281,7 @@ class Draft:
         self.same = 0
 
     def take(self, sent: Sequence[Sent], sheet: events.Sheet, taken: set[str]) -> None:
-        """Plan the new, changed and restored events in the order of the sheet.
+        """Plan the new, changed and restored events in the sheet's order.
 
         `taken` contains the IDs of the pool's events.
         """
@@ -306,7 +306,7 @@ class Draft:
         refuse_player_twice(self.pool, contents, self.numbered.numbers)
 
     def unused_id(self, name: str, taken: set[str]) -> str:
-        """Return the ID or, if the pool has an event with it, the first free one of `name #2`, `name #3` and so on."""
+        """Return the ID or, if an event has it, the first of `name #2`, `name #3` and so on that is not taken."""
         base = COUNT.sub("", name)
         if name not in taken:
             return name
@@ -325,7 +325,7 @@ class Draft:
         else:
             event = other.event
             was, begin = (head_begin(event.event_id, self.pool.order, start) for start in (event.started_at, one.start))
-            # its players stay the same, whatever names they have now
+            # its players stay the same, even if their names have changed
             body = other.body.replace(was.encode(), begin.encode())
             own = other.digest, match_id, event.present, reason, kind
             entry = LogEntry(event.event_id, body, self.actor, *own)
@@ -352,7 +352,7 @@ class Draft:
         return number
 
     def keep(self, one: Sent, other: Stored) -> int:
-        """Leave an event as it was corrected by hand."""
+        """Keep an event that was corrected by hand."""
         if other.is_voided_by_hand:
             sentence = "was voided by hand, and stays void"
         else:
@@ -361,7 +361,7 @@ class Draft:
         return other.event.seq if other.brought is None else other.brought.content_seq
 
     def sentence(self, one: Sent, other: Stored) -> str:
-        """Return the differences between an event and the pool's version of it, as a sentence."""
+        """Describe the differences between an event and the pool's version of it."""
         if one.is_same:
             return "it comes in a different position"
         body = other.body
@@ -373,7 +373,7 @@ class Draft:
         return difference(body, names, at).partition(";")[0]
 
     def void(self, lost: Sequence[Stored], *, overrule: bool) -> None:
-        """Void events that the sheet no longer has, unless another sheet has them or they were corrected by hand."""
+        """Void events that are no longer in the sheet, unless another sheet has them or they were corrected by hand."""
         for other in lost:
             event = other.event
             if event.status == VOIDED:
@@ -420,7 +420,7 @@ def by_id(pool: PoolReader, sheet: Sheet, sent: Sequence[Sent], left: list[Store
 
 
 def by_count(pool: PoolReader, sheet: Sheet, sent: list[Sent], left: list[Stored]) -> Pairs:
-    """Return pairs of events whose IDs differ only in their count: identical events, then equal IDs, then the rest.
+    """Return pairs of events whose IDs differ only in their count: identical events, equal IDs, and then the rest.
 
     If Podium made the IDs from names, events with the same date and players are compared instead.
     """
@@ -446,7 +446,7 @@ def by_count(pool: PoolReader, sheet: Sheet, sent: list[Sent], left: list[Stored
 
 
 def by_content(pool: PoolReader, _sheet: Sheet, sent: list[Sent], left: list[Stored], *, dated: bool = True) -> Pairs:
-    """Return pairs of events that are the same except for their IDs, in order."""
+    """Return pairs of events that are equal except for their IDs, in order."""
     live = [(event, (event.event.started_at, event.lines)) for event in left if event.is_live]
     return equal_pairs(sent, live, is_placed=dated and any(one.content.order for one in sent))
 

@@ -1,8 +1,7 @@
-"""Sheets. The events of each sheet are recorded, so that a resubmitted sheet can be compared with them.
+"""Sheets. The store records the events of each sheet, so that it can compare a resubmitted sheet with them.
 
-A sheet is the source of its events. When a corrected sheet is submitted, new events are added, changed events are
-amended and removed events are voided in one step, as if the corrected sheet had been submitted first. Corrections made
-in the pool itself are kept.
+A sheet is the source of its events. A corrected sheet adds new events, amends changed events and voids removed events
+in one step, as if it had been submitted first. Corrections made in the pool itself are kept.
 """
 
 import json
@@ -41,9 +40,9 @@ from podium.store.writing.proposals import (
 from podium.support.words import counted
 from podium.views.names import VOIDED, find_events
 
-COUNT = re.compile(r" #[0-9]+$")  # follows an ID that two events would otherwise share
+COUNT = re.compile(r" #[0-9]+$")  # appended to an ID that two events would otherwise share
 MAX_SHOWN = 3  # maximum number of results named in a question
-MAX_COMPARED = 20_000  # maximum number of events whose contents are searched for under other IDs
+MAX_COMPARED = 20_000  # maximum number of events to search for under other IDs, by their contents
 SELECT_BROUGHT = sa.select(brought).where(of_pool(brought))
 SELECT_SHEETS = (
     sa.select(sheet.c.name, sheet.c.map, sa.func.count(brought.c.event_id).label("events"))
@@ -57,9 +56,9 @@ SELECT_SHEETS = (
 
 
 class SheetError(submission.ConflictError):
-    """A sheet cannot be accepted as it was sent.
+    """A sheet cannot be accepted in its present form.
 
-    The error says what is wrong, what to type, and which prefix would turn its events into new ones.
+    The error states the problem, the command to type, and a prefix that would make all events new.
     """
 
     def __init__(self, what: str, ways: str, prefix: str = "") -> None:
@@ -106,7 +105,7 @@ class MissingResultsError(SheetError):
 
 
 class KnownSheet(NamedTuple):
-    """A sheet that the pool has received before."""
+    """A sheet that the pool has already received."""
 
     name: str
     map: str
@@ -115,14 +114,14 @@ class KnownSheet(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class Stored:
-    """An event in the pool that a sheet may contain."""
+    """An event in the pool that may be in a sheet."""
 
     event: Event
     body: bytes  # its content
     digest: bytes
-    keys: list["Key"]  # content from this sheet, if it was corrected by hand, and the present content
+    keys: list["Key"]  # the content from this sheet, if it was corrected by hand, and the present content
     brought: BroughtEvent | None  # its record, if it came from this sheet
-    others: int  # number of other sheets that also contain it
+    others: int  # number of other sheets that contain it
     is_corrected: bool  # True if its content did not come from a sheet
 
     @property
@@ -152,9 +151,9 @@ class Sent:
     lines: tuple[str, ...]
     stored: Stored | None = None  # the same event in the pool
     is_same: bool = False  # True if the content is also the same
-    is_kept: bool = False  # True if it stays as it was corrected in the pool by hand
+    is_kept: bool = False  # True if it was corrected in the pool by hand, and stays unchanged
     start: int = 0  # time that it will have, in microseconds since 1970
-    moves: bool = False  # True if it comes after the events that are already at its time
+    moves: bool = False  # True if it comes after the existing events at its time
 
     @property
     def is_dated(self) -> bool:
@@ -176,7 +175,8 @@ def find_gone(pool: PoolReader, sheet: Sheet, sent: Mapping[str, bool]) -> tuple
     Args:
         pool: the pool.
         sheet: the sheet.
-        sent: the IDs of its events, each with True if it is known. If no event is known, this is a different sheet.
+        sent: the IDs of its events, each with True if the event is known. If no event is known, this is a different
+            sheet.
 
     Returns:
         The IDs of the missing events.
@@ -199,7 +199,7 @@ def submit(
     match_ids: Mapping[str, str] | None = None,
     received: int | None = None,
 ) -> Act:
-    """Log and rate new events, each only once. The reason is not logged, but a note about filled-in values is.
+    """Log and rate new events, each only once. No reason is logged except a note about filled-in values.
 
     Args:
         rows: the results.
@@ -219,10 +219,10 @@ def submit(
 
 
 def submit_sheet(pool: PoolReader, sent: submission.Submission, sheet: Sheet) -> Proposal:
-    """Log and rate the events of a sheet, each only once, and record the events that came from the sheet.
+    """Log and rate the events of a sheet, each only once, and record that they came from it.
 
     Raises:
-        SheetError: an event is known with different content, or only the sender can tell whether a result is already
+        SheetError: an event is known with different content, or the sender must decide whether a result is already
             known.
     """
     sheet = sheet._replace(name=public_id(pool, sheet.name))
@@ -266,12 +266,12 @@ def submit_sheet(pool: PoolReader, sent: submission.Submission, sheet: Sheet) ->
 
 
 def read_sheet(pool: PoolReader, sheet: Sheet, rows: Any) -> dict[str, Content]:
-    """Return the events of a sheet by the sheet's own IDs, or by the IDs that replaced those from the sender."""
+    """Return the events of a sheet by its own IDs, or by the IDs that replaced these."""
     return submission.read_rows(pool, rows) if sheet.made else submission.check_rows(pool, rows)
 
 
 def suggested_prefix(sheet: Sheet, contents: Iterable[Content]) -> str:
-    """Return a prefix for the IDs of events from another season: the year, or the sheet's name."""
+    """Return a prefix for the IDs of events from a different season: the year, or the sheet's name."""
     first = min((content.started_at for content in contents if content.order == DATED), default=None)
     return f"{PurePath(sheet.name).stem if first is None else instant(first).year}/"
 
@@ -302,7 +302,7 @@ def key_of(pool: Pool, event_id: str, body: bytes, started_at: int) -> Key:
 def stored_events(
     pool: PoolReader, known: Mapping[str, BroughtEvent], sheet: Sheet, events: Sequence[Event]
 ) -> list[Stored]:
-    """Return the events with their contents, and with the data that sheets have recorded about them."""
+    """Return the events with their contents, and with the data that the store has recorded about their sheets."""
     newest, others = dict[str, int](), Counter[str]()
     for row in pool.execute(
         SELECT_BROUGHT.where(among(brought.c.event_id)), among=[event.event_id for event in events]
@@ -336,7 +336,7 @@ def match_made(
 
     Raises:
         MissingResultsError: results that the sheet contained before are missing.
-        KnownResultsError: some results look like those from another source.
+        KnownResultsError: some results look like results from another source.
     """
     if not sent:
         return []
@@ -356,7 +356,7 @@ def match_made(
 
 
 def match_elsewhere(pool: PoolReader, sheet: Sheet, sent: Sequence[Sent], known: Mapping[str, BroughtEvent]) -> None:
-    """Match results with events from other sources, by their IDs or by the answer that came with the sheet."""
+    """Match results with events from other sources, by ID or by the answer that came with the sheet."""
     left = [one for one in sent if one.stored is None]
     if not left or pool.order is None or sheet.prefix or sheet.answer == AGAIN:
         return
@@ -376,7 +376,7 @@ def match_elsewhere(pool: PoolReader, sheet: Sheet, sent: Sequence[Sent], known:
 
 
 def refuse_other_result(pool: PoolReader, sheet: Sheet, sent: Sequence[Sent], stored: Sequence[Stored]) -> None:
-    """Reject a result if another source has sent a different result for the same players and the same time or round."""
+    """Reject a result if another source has sent a different one for the same players and the same time or round."""
     taken = {one.stored for one in sent}
     others = {(event.event.started_at, players_in(event.lines)): event for event in stored if event not in taken}
     for one in sent:
@@ -391,13 +391,13 @@ def refuse_other_result(pool: PoolReader, sheet: Sheet, sent: Sequence[Sent], st
 
 
 def players_in(lines: Sequence[str]) -> tuple[str, ...]:
-    """Return the players in an event's lines: numbers, and names of new players."""
+    """Return the players in an event's lines: numbers, or names for new players."""
     _, *rows = lines
     return tuple(sorted(row.rpartition('"player":')[2].partition(',"shared:')[0] for row in rows))
 
 
 def pair_equal(sent: Sequence[Sent], stored: Iterable[Stored], *, apart: bool = False) -> None:
-    """Pair each result with an equal stored result, the n-th with the n-th.
+    """Pair each result with an equal stored result: the n-th with the n-th.
 
     With `apart`, titles and addresses may differ.
     """
@@ -413,7 +413,7 @@ def pair_equal(sent: Sequence[Sent], stored: Iterable[Stored], *, apart: bool = 
 def equal_pairs(
     sent: Sequence[Sent], stored: Sequence[tuple[Stored, Key]], *, apart: bool = False, is_placed: bool
 ) -> Iterator[tuple[Sent, Stored]]:
-    """Yield pairs of results and equal stored results, the n-th with the n-th, at equal times if `is_placed`."""
+    """Yield pairs of results and equal stored results: the n-th with the n-th, at equal times if `is_placed`."""
     waiting = defaultdict[Any, list[Stored]](list)
     for other, (start, lines) in sorted(stored, key=lambda pair: pair[0].event.key, reverse=True):
         waiting[start if is_placed else 0, lines[apart:]].append(other)
@@ -442,7 +442,7 @@ def is_proven(sheet: Sheet, one: Sent, other: Stored) -> bool:
 
 
 def name_made(pool: PoolReader, sheet: Sheet, sent: Sequence[Sent]) -> None:
-    """Give new results IDs without names: the date, the round, and the next free number in the pool."""
+    """Set new results' IDs, which contain no names: the date, the round, and the next free number in the pool."""
     newest, find = dict[str, int](), pool.snapshot.events.find
     for one in sent:
         base, _ = id_of_made(sheet, one)
@@ -467,8 +467,8 @@ def next_event_id(pool: PoolReader, base: str) -> str:
         base: the date of the event, or an empty string in a pool without dates.
 
     Returns:
-        The date for the first event on that date, and the date with a number for later events. Without a date, only a
-        number.
+        The date for the first event on that date, and the date with a number for later events. Without a date, the ID
+        is only a number.
     """
     number = count_ids(pool, base) + 1
     while pool.snapshot.events.find(numbered_id(base, number)) >= 0:
@@ -477,7 +477,7 @@ def next_event_id(pool: PoolReader, base: str) -> str:
 
 
 def count_ids(pool: PoolReader, base: str) -> int:
-    """Return the last number up to which IDs with this base exist without gaps.
+    """Return the largest number up to which IDs with this base exist without gaps.
 
     Return 1 if only the base itself exists.
     """

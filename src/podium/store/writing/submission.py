@@ -1,6 +1,6 @@
 """Submitted and corrected results. Each event is checked, numbered, proposed and answered.
 
-The operations on events come first. `podium.store.writing.execution` carries them out. Their steps follow.
+The operations on events come first, followed by their steps. `podium.store.writing.execution` carries them out.
 """
 
 import functools
@@ -24,7 +24,7 @@ from podium.store.writing.accounts import refuse_player_twice
 from podium.store.writing.proposals import Act, Proposal, require_version
 from podium.views.names import VOIDED, find_event, find_events
 
-OTHER_ORDER: Mapping[Order | None, str] = {  # what is wrong with `started_at` in a pool of each order
+OTHER_ORDER: Mapping[Order | None, str] = {  # the problem with `started_at` in pools of each order
     DATED: "is missing, and the events of pool {pool!r} have dates. Give the date of the first event, for example"
     " --started-at 2026-01-31, and with --every 1w the time between events",
     UNDATED: "is given, but the events of pool {pool!r} have numbers instead of dates. Leave it out, or give them dates"
@@ -36,36 +36,36 @@ MIXED = "is given for some events, but others have numbers. Give all events date
 
 
 class ConflictError(StoreError):
-    """The event already exists with different content."""
+    """An event with this ID already exists, and its content is different."""
 
 
 class UndatedError(ResultsError):
-    """Events have no dates, and nothing says when they took place or that they are only numbered."""
+    """Events have neither dates nor numbers, and the pool has no order yet."""
 
 
 class Submission(NamedTuple):
     rows: Any
     actor: str
     match_ids: Mapping[str, str]  # IDs of registered matches, for each event that is the result of one
-    # when events without a date were received, in microseconds since 1970; if None, such events are rejected
+    # time of receipt for events without a date, in microseconds since 1970; if None, such events are rejected
     received: int | None = None
     reason: str = ""  # note for the log about values that were filled in
-    order: Order | None = None  # order of the pool, if neither the pool's events nor these have one
+    order: Order | None = None  # order of the pool, if neither its events nor these determine it
 
 
 class SentEvent(NamedTuple):
     content: Content
     actor: str
     match_id: str | None
-    received: int | None = None  # as of its submission; so is the reason
+    received: int | None = None  # from its submission, like the reason
     reason: str = ""
 
 
-# What can be done
+# The operations
 
 
 def submit(pool: PoolReader, submissions: Sequence[Submission | tuple[Any, ...]]) -> Proposal:
-    """Log and rate events, each only once. Known events are only reported back."""
+    """Log and rate events, each only once. Known events are only reported."""
     sent_by = [Submission(*submission) for submission in submissions]
     return submit_contents(pool, check_contents(pool, sent_by), sent_by)
 
@@ -73,7 +73,7 @@ def submit(pool: PoolReader, submissions: Sequence[Submission | tuple[Any, ...]]
 def submit_contents(
     pool: PoolReader, contents: Sequence[Mapping[str, Content]], sent_by: Sequence[Submission]
 ) -> Proposal:
-    """Log and rate the contents that were sent. `sent_by` has the events of each sender, by their IDs."""
+    """Log and rate the contents that were sent. `sent_by` contains each sender's events, by ID."""
     sent = {
         event_id: event
         for checked, submission in zip(contents, sent_by, strict=True)
@@ -97,7 +97,7 @@ def submit_contents(
 
 
 def amend(rows: Any, versions: Collection[str] | None = None) -> Act:
-    """Log new content for an event, and rate the event again. It is a duplicate if the event already has that content.
+    """Log new content for an event, and rate the event again. Identical content is reported as a duplicate.
 
     Args:
         rows: the corrected event.
@@ -113,7 +113,7 @@ def amend(rows: Any, versions: Collection[str] | None = None) -> Act:
         ((event_id, content),) = contents.items()
         event = find_event(pool, event_id)
         require_version(event, versions)
-        content = content.at(order_with(pool, [content]), event.started_at)  # it stays where it was
+        content = content.at(order_with(pool, [content]), event.started_at)  # it stays in its position
         if has_content(pool, event, content):
             return Proposal(pool, AMEND, sent={event_id: 0}, known={event_id})
         numbers, newcomers, names = provisional_numbers(pool, content.names)
@@ -125,12 +125,12 @@ def amend(rows: Any, versions: Collection[str] | None = None) -> Act:
 
 
 def void(event_id: str, versions: Collection[str] | None = None) -> Act:
-    """Void an event that has one of these versions. It is a duplicate if the event is already void."""
+    """Void an event that has one of these versions. If it is already void, report a duplicate."""
     return functools.partial(set_voided, event_id=event_id, voided=True, versions=versions)
 
 
 def unvoid(event_id: str, versions: Collection[str] | None = None) -> Act:
-    """Count a voided event again if it has one of these versions. It is a duplicate if the event already counts."""
+    """Count a voided event again if it has one of these versions. If it already counts, report a duplicate."""
     return functools.partial(set_voided, event_id=event_id, voided=False, versions=versions)
 
 
@@ -149,12 +149,12 @@ def set_voided(
 
 
 def check_contents(pool: PoolReader, submissions: Sequence[Submission]) -> list[dict[str, Content]]:
-    """Check submissions, which must have the rows of different events. Return the events of each, in the order sent."""
+    """Check submissions, which must contain different events. Return the events of each, in the order sent."""
     if len(submissions) == 1:
         return [check_rows(pool, submissions[0].rows)]
     contents = [plain_contents(submission.rows, pool.name) for submission in submissions]
     others = [k for k, content in enumerate(contents) if content is None]
-    if others:  # a table of all takes hardly longer than a table of one
+    if others:  # a single table of all submissions takes hardly longer than a table of one
         owner = {row["event_id"]: k for k in others for row in submissions[k].rows}
         by_sender: dict[int, dict[str, Content]] = {k: {} for k in others}
         rows = [row for k in others for row in submissions[k].rows]
@@ -165,7 +165,7 @@ def check_contents(pool: PoolReader, submissions: Sequence[Submission]) -> list[
 
 
 def with_public_ids(pool: PoolReader, contents: Mapping[str, Content]) -> dict[str, Content]:
-    """Return the contents by the current IDs of their events, without titles that mention a removed name."""
+    """Return the contents by the events' current IDs, without titles that mention a removed name."""
     public, found = public_ids(pool, contents), dict[str, Content]()
     for event_id, sent in contents.items():
         content = sent.without_texts() if mentions_removed(pool, sent.title, sent.url) else sent
@@ -200,7 +200,7 @@ def read_rows(pool: PoolReader, rows: Any) -> dict[str, Content]:
 
 
 def names_in_use(pool: PoolReader, column: str, names: list[str]) -> set[str]:
-    """Return the invalid names that were in the pool before the rule for names was introduced."""
+    """Return the invalid names that have been in the pool since before the rule for names existed."""
     if pool.connection.dialect.name == "postgresql":
         names = [name for name in names if "\0" not in name]  # PostgreSQL's text type cannot hold these
     if column == "player":
@@ -221,7 +221,7 @@ def known_events(pool: PoolReader, sent: Mapping[str, SentEvent]) -> set[str]:
 
 
 def order_with(pool: PoolReader, contents: Iterable[Content], undated: Order | None = None) -> Order:
-    """Return the order that a pool's events will have once these contents are added.
+    """Return the order of a pool's events after these contents are added.
 
     Args:
         undated: the order to use if neither the pool nor an event determines it.
@@ -229,7 +229,7 @@ def order_with(pool: PoolReader, contents: Iterable[Content], undated: Order | N
     orders = {content.order for content in contents} - {None}
     order = pool.order
     if order is None and pool.snapshot.events.seasons:
-        order = DATED  # as its seasons are
+        order = DATED  # like its seasons
     if order is None and len(orders) > 1:
         raise ResultsError("results", [Fault(None, "started_at", None, MIXED)])
     if order is None:
@@ -247,7 +247,7 @@ def other_order_error(pool: Pool, order: Order | None) -> ResultsError:
 def with_starts(pool: PoolReader, new_events: Mapping[str, SentEvent]) -> dict[str, SentEvent]:
     """Return the new events, each with a date or a number.
 
-    Events without either come after all existing and preceding events.
+    Events without either come after all existing events and after the previous new ones.
     """
     newest = pool.snapshot.events.newest_start
     placed = {}
@@ -261,7 +261,7 @@ def with_starts(pool: PoolReader, new_events: Mapping[str, SentEvent]) -> dict[s
 
 
 def following(pool: Pool, newest: int | None, received: int | None) -> int:
-    """Return the time, in microseconds since 1970, of an event that states no time: after the newest event.
+    """Return the time, in microseconds since 1970, for an event without one. It is after the newest event.
 
     In a numbered pool, the event gets the next whole number. In a dated pool, it gets the time of receipt if that is
     not before the newest event.
@@ -274,7 +274,7 @@ def following(pool: Pool, newest: int | None, received: int | None) -> int:
 
 
 def refuse_other_content(pool: PoolReader, known: Event, content: Content) -> None:
-    """Reject content for an event unless the event was submitted with this content or has it now."""
+    """Reject content for an existing event, unless the event was submitted with this content or has it now."""
     logged = contents_of(pool, [known.seq, known.content_seq])
     if any(
         is_repeat(pool, known, version, logged.values()) for version in (content, content.sent) if version is not None
@@ -302,19 +302,19 @@ Logged = Collection[tuple[bytes, bytes]]  # bodies with their digests
 
 
 def is_repeat(pool: PoolReader, known: Event, content: Content, logged: Logged) -> bool:
-    """Return True if an event was logged with this content, judging by the digest or by player numbers."""
+    """Return True if an event was logged with this content, based on the digest or on player numbers."""
     if content.digest(pool.secret) in [digest for _, digest in logged]:
         return True
     return is_logged(present_body(pool, known, content), logged)
 
 
 def is_logged(body: bytes | None, logged: Logged) -> bool:
-    """Return True if a content was logged with its rows in any order, sorted by places, times or scores."""
+    """Return True if a content was logged, regardless of the order of its rows."""
     return body is not None and row_set(body.decode()) in [row_set(body.decode()) for body, _ in logged]
 
 
 def present_body(pool: PoolReader, known: Event, content: Content) -> bytes | None:
-    """Return the log's lines for an event with this content, or None if it has a new player."""
+    """Return the lines that the log would have for an event with this content, or None if it has a new player."""
     names = set(content.names)
     numbers = sent_numbers(pool, sorted(names))
     if not numbers.keys() >= names:
@@ -327,7 +327,7 @@ def present_body(pool: PoolReader, known: Event, content: Content) -> bytes | No
 
 
 def to_entry(pool: PoolReader, sent: SentEvent, numbers: Mapping[str, int], *, late: bool) -> LogEntry:
-    """Return an event's log entry, with players by number, and with the entrants of its match who are missing."""
+    """Return an event's log entry, with player numbers, and with the missing entrants of its match."""
     content, actor, match_id, _, reason = sent
     present, absent = administration.attendance(pool, match_id, content, numbers, late=late)
     body, digest = content.body(numbers, absent), content.digest(pool.secret)
@@ -338,7 +338,7 @@ UNUSED_TIME = "played_s changes nothing without duration_s, the length of the ev
 
 
 def warnings_about(new_events: Mapping[str, SentEvent], confusables: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
-    """Return warnings, by event: about names that look like another player's, and about times without effect.
+    """Return warnings by event: about names that look like another player's, and about times that have no effect.
 
     The warning about a name appears at the player's first event.
     """

@@ -20,7 +20,7 @@ from podium.views.names import number_of
 from podium.views.player_models import Listing
 from podium.views.reader import PoolAt
 
-Place = tuple[float, int]  # a score, and the player's number
+Place = tuple[float, int]  # a score and a player's number
 
 
 class PlayerStanding(NamedTuple):
@@ -90,10 +90,10 @@ EVERYBODY, ESTABLISHED = Listing(provisional=True), Listing()
 
 
 class Position(NamedTuple):
-    """The numbers of players above, below and at a place on a board."""
+    """The numbers of players above, below and at one place on a board."""
 
     before: int
-    through: int  # and at it
+    through: int  # players at the place
     above: int  # with a higher score
 
 
@@ -120,7 +120,7 @@ class Board:
 
     @property
     def is_filtered(self) -> bool:
-        """True if the listing has rules other than the one for provisional ratings."""
+        """True if the listing has other rules besides the one for provisional ratings."""
         return self.listing.min_events is not None or self.listing.active_within is not None
 
     @property
@@ -130,7 +130,7 @@ class Board:
 
     @cached_property
     def fits(self) -> Array:
-        """A mask of the standings' entries that match the listing, whether they are provisional or not."""
+        """A mask of the standings' entries that match the listing, including provisional ones."""
         rules, fits = self.listing, self.standings.is_player
         if rules.min_events is not None:
             fits = fits & (self.standings.events >= rules.min_events)
@@ -171,7 +171,7 @@ class Board:
         return best_first[chosen[best_first]]
 
     def position(self, place: Place) -> Position:
-        """Return the number of players above, below and at a place. No player needs to have that place."""
+        """Return the numbers of players above, below and at a place, which need not be the place of a player."""
         score, number = place
         above, last = int(self.count_above(score)), int(np.searchsorted(self.order.falling, -score, "right"))
         tied = -self.standings.numbers[self.entries[above:last]]
@@ -199,11 +199,11 @@ class Board:
         return 1 + int(np.count_nonzero(self.is_listed & (self.standings.scores > score)))
 
     def count_above(self, scores: Any) -> Any:
-        """Return the number of players on the board with a higher score, for each of these scores."""
+        """Return for each of these scores the number of players on the board with a higher score."""
         return np.searchsorted(self.order.falling, -scores)
 
     def listed(self, numbers: Sequence[int]) -> Array:
-        """Return the entries of those of these players who are listed, in the order of `numbers`."""
+        """Return the entries of the listed players among these, in the order of `numbers`."""
         entries = self.standings.find(numbers)
         entries = entries[entries >= 0]
         return entries[self.is_listed[entries]]

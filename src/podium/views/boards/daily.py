@@ -1,6 +1,6 @@
 """Ranks on earlier days, at 00:00 UTC of each day since the first rated event.
 
-In pools without dates, ranks before each event.
+In pools without dates, these are the ranks before each event.
 """
 
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ from podium.views.reader import PoolAt
 class EarlierRanks(NamedTuple):
     """The ranks that players had before the latest event."""
 
-    day: date | int | None  # or the number of an event; None if nobody had a rank
+    day: date | int | None  # day or, without dates, event number; None if nobody had a rank
     ranks: dict[int, int]
 
     @property
@@ -37,7 +37,7 @@ class EarlierRanks(NamedTuple):
         return self.day if isinstance(self.day, int) else None
 
     def move(self, number: int, rank: int) -> tuple[int | None, bool]:
-        """Return the number of ranks that a player has gained, and True if the player is new on the board."""
+        """Return the number of ranks by which a player has moved up, and True if the player is new on the board."""
         if self.day is None:
             return None, False
         earlier = self.ranks.get(number)
@@ -59,9 +59,9 @@ def earlier_ranks(board: Board, players: Sequence[int]) -> EarlierRanks:
 
 
 def every_day(pool: PoolAt) -> range:
-    """Return the days at the start of which at least one player is rated.
+    """Return the days on which at least one player has a rating at 00:00 UTC.
 
-    In a pool without dates, return event numbers.
+    In a pool without dates, return the numbers of events.
     """
     events, unit = pool.snapshot.events, pool.unit_us
     rated = np.flatnonzero(events.order.part("field"))
@@ -75,7 +75,7 @@ def days(pool: PoolAt) -> list[int]:
     """List the days that have ranks: every day since the first rated event.
 
     Returns:
-        Days since 1970, oldest first. In a numbered pool, the event numbers that follow a rated event.
+        Days since 1970, oldest first. In a numbered pool, the number after each rated event.
     """
     if not pool.is_undated:
         return [*every_day(pool)]
@@ -86,7 +86,7 @@ def days(pool: PoolAt) -> list[int]:
 
 
 def ranks_on(pool: PoolAt, day: int) -> tuple[RankedPlayer, ...]:
-    """Return the ranks on a given day.
+    """Return the ranks on one day.
 
     Args:
         day: days since 1970, or the number of an event in a numbered pool.

@@ -29,7 +29,7 @@ def sparks(pool: PoolAt, players: Sequence[int]) -> dict[int, tuple[float, ...]]
     """Return the ratings after each player's latest changes, at most 16, oldest first, by the player's number."""
     ledger = pool.snapshot.rows
     newest = pool.snapshot.newest_rows(ledger.size, slots_of(np.array(players, np.int64)))
-    steps = [newest.astype(np.int64)]  # one row per player, then the row before it, and so on
+    steps = [newest.astype(np.int64)]  # one row per player, followed by each one's previous row, and so on
     while len(steps) < MAX_POINTS:
         before = np.full(len(players), NONE)
         known = np.flatnonzero(steps[-1] >= 0)
@@ -42,14 +42,14 @@ def sparks(pool: PoolAt, players: Sequence[int]) -> dict[int, tuple[float, ...]]
 
 
 MAX_PROVISIONAL = 20
-Ranked = Sequence[tuple[int | None, PlayerStanding]]  # each with the rank
+Ranked = Sequence[tuple[int | None, PlayerStanding]]  # each change with the rank
 
 
 def neighbours(pool: PoolAt, name: str, each: int = 5) -> tuple[BoardRow, ...]:
-    """Return a player, together with the players who have neighbouring ranks.
+    """Return a player and the players with neighbouring ranks.
 
     Args:
-        each: the number of players to return on each side, above and below the player.
+        each: the number of players to return above the player, and the number below.
 
     Returns:
         The players, best first.
@@ -126,7 +126,7 @@ def page_of(pool: PoolAt, listing: Listing, name: str, *, top: int = 50) -> str 
 
 
 def newest_entrants(pool: PoolAt, listing: Listing, *, top: int = 200) -> Leaderboard:
-    """Return the listed players who took part in the pool's latest rated event, with the largest gain first.
+    """Return the listed players who took part in the pool's latest rated event, largest gain first.
 
     Args:
         listing: the players on the board.
@@ -181,6 +181,6 @@ def listed_row(
 
 
 def newest_changes(board: Board) -> Changes:
-    """Return the changes in players' ratings from the latest rated event."""
+    """Return the changes that the latest rated event made to players' ratings."""
     snapshot, newest = board.pool.snapshot, board.newest
     return Changes(snapshot, range(0)) if newest is None else Changes.by_event(snapshot, newest).of_players

@@ -72,7 +72,7 @@ def distribution(pool: PoolAt) -> tuple[RatingCount, ...]:
 
 
 def board(pool: PoolAt, rules: Eligibility, at: When | None = None) -> pl.DataFrame:
-    """Return the board of the players who match the rules, as it was at a given time.
+    """Return the board at a given time, with the players who match the rules.
 
     Args:
         rules: rules that a player must match to be listed.
@@ -138,11 +138,11 @@ def pool_summary(pool: PoolAt) -> PoolSummary:
 
 
 def limit_notice(pool: PoolAt) -> str | None:
-    """Return a warning about players whose ratings are at a limit of the pool's system.
+    """Return a warning about players whose ratings have reached a limit of the pool's system.
 
     Returns:
-        A sentence with the number of such players and a system that suits such results better. None if there are no
-        such players, or the pool is waiting to be rated.
+        A sentence with the number of these players and a more suitable system. None if there are no such players, or if
+        the pool is waiting to be rated.
     """
     if not pool.system.limits or other_arithmetic(pool):
         return None
@@ -171,7 +171,7 @@ def seasons(pool: PoolAt) -> tuple[Season, ...]:
 
 
 def season_leaderboard(pool: PoolAt, name: str) -> pl.DataFrame:
-    """Return the board at the end of a season, or the current one if the season is still running.
+    """Return the board at the end of a season, or the current board if the season is still running.
 
     Returns:
         One row per player, best first.

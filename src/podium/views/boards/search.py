@@ -20,8 +20,8 @@ from podium.views.reader import PoolAt
 TOP: sa.BindParameter[int] = sa.bindparam("top")
 
 
-MAX_HITS = 100  # maximum number of names with the same beginning, of which the best rated players are returned
-MAX_COMPARED = 1_000  # maximum number of names that are compared with a search text that matches no name
+MAX_HITS = 100  # maximum number of names with the same beginning, among which the best rated are found
+MAX_COMPARED = 1_000  # maximum number of names to compare with a search text that matches no name
 JOINTS = " -_.|[]/"  # characters between the words of a name
 LEAST_SIMILAR = 0.7  # from 0 to 1, by `difflib`
 EXACT, BEGINS, IN_A_WORD = 0.0, 1.0, 1.5  # distance between a name and the search text
@@ -30,7 +30,7 @@ Names = tuple[sa.Select[Any], ...]
 
 
 def names_where(condition: Callable[[sa.Table], sa.ColumnElement[bool]]) -> Names:
-    """Return SQL statements that find the current and former names of players for a condition."""
+    """Return SQL statements that find players' current and former names that meet a condition."""
     present = sa.select(player.c.id, player.c.folded, sa.null().label("name")).where(of_pool(player), condition(player))
     former = sa.select(alias.c.player_id, alias.c.folded, alias.c.name).where(of_pool(alias), condition(alias))
     return present.order_by(player.c.folded).limit(TOP), former.order_by(alias.c.folded).limit(TOP)
@@ -44,7 +44,7 @@ SELECT_BEGINNINGS = names_where(
     lambda table: sa.and_(table.c.folded >= sa.bindparam("first"), table.c.folded < sa.bindparam("last"))
 )
 SELECT_WORDS = names_where(
-    lambda table: sa.and_(  # of the names that have the letters at all, those that have them behind a joint
+    lambda table: sa.and_(  # among the names that contain the letters, those that have them at the start of a word
         table.c.folded.contains(sa.bindparam("word"), autoescape=False, escape="\\"),
         sa.or_(
             *(
@@ -59,8 +59,8 @@ SPACES = dict.fromkeys(map(ord, JOINTS), " ")
 
 class Hit(NamedTuple):
     account: int
-    former: str | None  # the matching name, if it is a former one
-    distance: float  # distance from the search text: exact, a matching start, or more for a similar name
+    former: str | None  # the matching name, if it is a former name
+    distance: float  # distance from the search text: exact, a matching start, or larger for a similar name
 
 
 def search(pools: Sequence[PoolAt], text: str, most: int) -> tuple[FoundPlayer, ...]:
@@ -88,14 +88,14 @@ def beginnings(pool: PoolView, folded: str, most: int) -> list[Hit]:
     params = {"first": folded, "last": folded + END, "top": MAX_HITS}
     begun = names(pool, SELECT_BEGINNINGS, params)
     hits = [Hit(account, former, EXACT if name == folded else BEGINS) for account, name, former in begun]
-    if len(hits) >= most:  # names that match by a word would come last, and finding them takes a look at every name
+    if len(hits) >= most:  # names that match by a word would come last, and finding them means looking at every name
         return hits
     words = names(pool, SELECT_WORDS, {"word": escaped(folded), "top": MAX_HITS})
     return hits + [Hit(account, former, IN_A_WORD) for account, _, former in words]
 
 
 def similar(pool: PoolView, folded: str, _most: int) -> list[Hit]:
-    """Return names that are similar, or that contain a similar word.
+    """Return names that are similar to the search text, or that contain a similar word.
 
     Only words with the same first letter are compared.
     """
@@ -113,7 +113,7 @@ def similar(pool: PoolView, folded: str, _most: int) -> list[Hit]:
 
 
 def ratio(matcher: "difflib.SequenceMatcher[str]", word: str) -> float:
-    """Return the similarity of a word and the search text, from 0 to 1. Words that are too different get 0."""
+    """Return the similarity between a word and the search text, from 0 to 1. Words that differ too much get 0."""
     matcher.set_seq1(word)
     return 0.0 if min(matcher.real_quick_ratio(), matcher.quick_ratio()) < LEAST_SIMILAR else matcher.ratio()
 
@@ -124,14 +124,14 @@ def names(pool: PoolView, statements: Names, params: dict[str, Any]) -> list[Any
 
 
 def players(pool: PoolAt, hits: Sequence[Hit], most: int) -> list[tuple[float, FoundPlayer]]:
-    """Return the players who have the matching names, each only once, sorted by similarity and then by rating."""
+    """Return the players with matching names, each only once, sorted by similarity and then by rating."""
     if not hits:
         return []
     standings, merged = pool.snapshot.standings, pool.snapshot.merged
     number_of = {hit.account: merged.get(hit.account, hit.account) for hit in hits}
     names, established = names_of(pool, {*number_of, *number_of.values()}), Board.of(pool, ESTABLISHED)
 
-    def is_former(hit: Hit) -> bool:  # True if the player now has a different name than the one that matched
+    def is_former(hit: Hit) -> bool:  # True if the player's name now differs from the matching name
         return hit.former is not None or number_of[hit.account] != hit.account
 
     by_player: dict[int, Hit] = {}

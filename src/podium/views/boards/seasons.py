@@ -1,4 +1,4 @@
-"""The leaderboards as they were at the ends of seasons."""
+"""Leaderboards at the ends of seasons."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -16,12 +16,12 @@ from podium.views.reader import PoolAt
 class FinalLeaderboard(NamedTuple):
     """The leaderboard at the end of a season, or before the first season began."""
 
-    season: str  # name of the season, or of the first season for the time before it
+    season: str  # name of the season; for the time before the first season, name of that season
     is_before: bool  # True for the time before the first season
     since: datetime | float | None  # its beginning; None before the first season
     until: datetime | float | None  # its end; None if it has not ended
     players: int  # established players
-    rows: tuple[BoardRow, ...]  # the best of them, best first
+    rows: tuple[BoardRow, ...]  # the best players, best first
 
 
 class Span(NamedTuple):
@@ -63,15 +63,15 @@ def final_leaderboards(pool: PoolAt) -> tuple[FinalLeaderboard, ...]:
 
 
 def final_leaderboard(pool: PoolAt, season: str, *, before: bool = False, top: int = 200) -> FinalLeaderboard:
-    """Return the leaderboard at the end of a season, or the current one if the season has not ended.
+    """Return the leaderboard at the end of a season, or the current leaderboard if the season has not ended.
 
     Args:
         season: name of the season.
-        before: True to return the leaderboard from before this season instead. It must be the first season.
+        before: True to return the leaderboard before this season instead. It must be the first season.
         top: number of rows to return.
 
     Returns:
-        The established players, best first, as they stood when the season ended.
+        The established players when the season ended, best first.
 
     Raises:
         UnknownError: there is no such pool or season.

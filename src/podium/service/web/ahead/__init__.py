@@ -1,1 +1,1 @@
-"""Upcoming races: the calendar, a race's page before and during the race, and the effect of each place."""
+"""Upcoming races: the calendar, each race's page before and during the race, and the effects of places."""

@@ -1,6 +1,6 @@
-"""The calendar of upcoming races for calendar programs, and cached tables with the effects of places.
+"""Upcoming races for calendar programs, and cached tables with the effects of places.
 
-Only one table of effects is calculated at a time. A table up to a minute old may be shown.
+Only one table of effects is calculated at a time. A displayed table may be up to a minute old.
 """
 
 import threading
@@ -21,7 +21,7 @@ from podium.store import Store
 from podium.store.writing.fixtures import CANCELLED, Fixture
 
 MAX_AGE_S: Final = 60.0
-MAX_WAITING: Final = 8  # requests that wait for a table or calculate one; each occupies a thread
+MAX_WAITING: Final = 8  # maximum number of requests that wait for a table or calculate one; each occupies a thread
 WAITING_S: Final = 5.0  # chosen so that a table is ready within 10 s
 MAX_KEYLESS: Final = 64  # maximum number of players in a table for visitors without a key
 BUSY: Final = "Too many people are waiting for forecasts. Look again in a few seconds."
@@ -35,7 +35,7 @@ class Aged(NamedTuple):
 
 
 class KeptStakes:
-    """The stakes of races that were viewed recently."""
+    """The stakes of recently viewed races."""
 
     def __init__(self) -> None:
         self._turn = threading.Lock()
@@ -64,7 +64,7 @@ class KeptStakes:
         return self.find(store, pool, (planned.fixture_id, planned.starts_at, str(members), str(player), heats), find)
 
     def find(self, store: Store, pool: str, key: tuple[Any, ...], find: Callable[[], Stakes]) -> Aged:
-        """Return the stakes for the race and player that `key` identifies. They are at most a minute out of date."""
+        """Return the stakes for the race and player in `key`. They are at most a minute out of date."""
         edition = store.edition(pool)
         found = self._kept(store, pool, key, edition)
         if found is not None:
@@ -75,7 +75,7 @@ class KeptStakes:
             if not self._turn.acquire(timeout=WAITING_S):
                 raise BusyError(BUSY)
             try:
-                found = self._kept(store, pool, key, edition)  # calculated by the previous request
+                found = self._kept(store, pool, key, edition)  # the previous request has calculated them
                 if found is None:
                     found = Aged(find(), 0.0)
                     store.answers.keep(("stakes", pool, key), None, (edition, time.monotonic(), found.stakes))
@@ -121,7 +121,7 @@ def calendar_file(visit: VisiblePool) -> Response:
 
 
 def ics(pool: rendering.PoolHeader, planned: Sequence[Fixture], origin: str, version: int) -> str:
-    """Return the text of a calendar, with the line ends of RFC 5545 and lines of at most 75 octets."""
+    """Return the text of a calendar with RFC 5545's line ends, in lines of at most 75 octets."""
     lines = ["BEGIN:VCALENDAR", "VERSION:2.0", "PRODID:-//Podium//Podium//EN", f"NAME:{ics_text(pool.title)}"]
     for race in planned:
         address = f"{origin}{rendering.pool_address(pool.name, 'matches', race.fixture_id)}"
@@ -149,7 +149,7 @@ MAX_OCTETS = 75
 
 
 def folds(line: str) -> list[str]:
-    """Return a line in pieces of at most 75 octets. All except the first begin with a space."""
+    """Divide a line into pieces of at most 75 octets. All pieces except the first begin with a space."""
     pieces, piece = list[str](), ""
     for letter in line:
         if len((piece + letter).encode()) > MAX_OCTETS:

@@ -1,4 +1,4 @@
-"""The calendar, and the page of an upcoming race, which shows the effect of each place.
+"""The calendar, and the pages of upcoming races, which show the effect of each place.
 
 After the result, the race's page leads to the event's page.
 """
@@ -31,8 +31,8 @@ from podium.store.writing.fixtures import NO_RESULT, Fixture, Starter
 from podium.support.words import counted, ordinal_number, shown, shown_change, without_formulas
 
 router = rendering.PageRouter()
-MAX_LINES = 30  # maximum number of lines of a table that is shown completely
-AROUND = 4  # in longer tables, the number of lines on either side of the likeliest place
+MAX_LINES = 30  # maximum number of lines in a table that is shown completely
+AROUND = 4  # in longer tables, the number of lines above and below the most likely place
 
 
 def moment_view(store: Store, pool: rendering.PoolHeader, planned: Fixture, player: str) -> dict[str, Any] | None:
@@ -43,15 +43,15 @@ def moment_view(store: Store, pool: rendering.PoolHeader, planned: Fixture, play
     in_place, gone, waiting = planned.standing(stands.places, stands.out)
     sides = len(in_place) + len(gone) + len(waiting)
     order = {name: number for number, name in enumerate(stands.changes)}
-    waiting.sort(key=lambda side: order.get(side[0], 0))  # in the order in which they are expected to finish
+    waiting.sort(key=lambda side: order.get(side[0], 0))  # in the expected finishing order
     rows = [*enumerate(in_place, 1), *(("out", side) for side in gone), *((DASH, side) for side in waiting)]
     moved = {name: None if change is None else shown(change, pool.digits) for name, change in stands.changes.items()}
     likely = {name: place_words(place, sides) for name, place in stands.likely.items()}
     minutes = int((datetime.now(UTC) - stands.posted_at).total_seconds() // MINUTE_S)
     own = [place_words(place, sides) for place, side in enumerate(in_place, 1) if player in side]
     return {
-        # The place, the player, the change if the race ended now (if known), and the likeliest place of players without
-        # one.
+        # The place, the player, the change if the race ended now (if known), and the most likely place of players
+        # without one.
         "lines": [(str(place), name, moved.get(name), likely.get(name, "")) for place, side in rows for name in side],
         "posted_at": stands.posted_at,
         "age": f"{counted(minutes, 'minute')} ago" if minutes else "",
@@ -152,7 +152,7 @@ def result_of(store: Store, pool: str, race_id: str) -> str:
 
 
 def planned_race(store: Store, pool: str, race_id: str) -> tuple[Fixture, bool, str]:
-    """Return a planned race or registered match, True if it is a match, and how missing entrants are treated."""
+    """Return a planned race or registered match, True if it is a match, and the treatment of missing entrants."""
     try:
         fixture = store.fixture(pool, race_id)
     except UnknownError:
@@ -170,7 +170,7 @@ def planned_race(store: Store, pool: str, race_id: str) -> tuple[Fixture, bool, 
 
 
 def default_player(request: Request, planned: Fixture) -> str:
-    """Return the player whose table is shown by default: the visitor or, failing that, the first entrant."""
+    """Return the player whose table is shown by default: the visitor or, otherwise, the first entrant."""
     names = [entrant.player for entrant in planned.entrants or ()]
     me = rendering.chosen_player(request)
     return me if me in names else names[0] if len(names) > 1 else ""
@@ -199,7 +199,7 @@ def stakes_view(aged: Aged, player: str, *, is_entrant: bool) -> dict[str, Any] 
             "rating": shown(line["rating"], found.digits),
             "rank_words": ordinal_number(line["rank"]),
             "chance": percent(line["chance"]) if line["chance"] is not None else "",
-            "is_near": k in near,  # shown in long tables
+            "is_near": k in near,  # the lines to show in long tables
         }
         for k, (line, change) in enumerate(zip(lines, changes, strict=True))
     ]
@@ -220,7 +220,7 @@ def stakes_view(aged: Aged, player: str, *, is_entrant: bool) -> dict[str, Any] 
         "before": before,
         "standing": f"Now {rank_words(own['rank']) or 'without a rank'}, with {with_minus(before)}.",
         "lines": view_lines,
-        "likeliest": likeliest,  # number of the line with the likeliest place
+        "likeliest": likeliest,  # number of the line with the most likely place
         "field": starters,
         "method": found.method,
         "age_s": aged.age_s,
@@ -229,7 +229,7 @@ def stakes_view(aged: Aged, player: str, *, is_entrant: bool) -> dict[str, Any] 
 
 
 def lines_near(lines: Sequence[Any], likeliest: int, own: Any, sides: int) -> set[int]:
-    """Return the lines of a long table to show: near the likeliest place, the ends, the next rank and break-even."""
+    """Return the lines to show of a long table: near the most likely place, the ends, the next rank and break-even."""
     if len(lines) <= MAX_LINES:
         return set(range(len(lines)))
     near = {0, sides - 1, len(lines) - 1, *range(max(0, likeliest - AROUND), min(sides, likeliest + AROUND + 1))}
@@ -258,7 +258,7 @@ CALENDAR_PAST, MAX_OUTLOOKS, LATEST_EVENTS = 50, 8, 3
 
 
 def by_month(pool: rendering.PoolHeader, races: Sequence[Fixture]) -> list[tuple[str, list[Fixture]]]:
-    """Return races with the names of their months, in the same order."""
+    """Group races by the names of their months, in the same order."""
     months = groupby(races, key=lambda race: f"{race.starts_at.astimezone(pool.zone):%B %Y}")
     return [(month, list(some)) for month, some in months]
 

@@ -1,1 +1,1 @@
-"""The page that explains how ratings work: pictures, questions answered for this pool, settings and formulas."""
+"""The page that explains how ratings work: pictures, questions and answers for this pool, settings and formulas."""

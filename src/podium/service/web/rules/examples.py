@@ -1,4 +1,4 @@
-"""Events of a pool that serve as answers to questions, explained for one of their players."""
+"""Events in a pool that illustrate answers to questions, explained for one of their players."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ QUIT = ("quit", "dnf")
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """The effect that an event had on a player, with the reasons."""
+    """An event's effect on a player, with the reasons."""
 
     headline: EventHeadline
     explanation: Explanation
@@ -28,14 +28,14 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class Examples:
-    """Examples of events and players in a pool. Those that do not exist are None."""
+    """Examples of events and players in a pool. Missing examples are None."""
 
     latest: EventHeadline | None = None
-    newest: Example | None = None  # shows the largest loss, or the largest gain if nobody lost
-    winner: Example | None = None  # shows the same event for its winner
+    newest: Example | None = None  # the largest loss or, if nobody lost, the largest gain
+    winner: Example | None = None  # the same event for its winner
     won_yet_lost: Example | None = None
-    quit: tuple[Example, Alternative | None] | None = None  # somebody who did not finish, and the effect of finishing
-    exchange: tuple[EventHeadline, Decimal, Decimal] | None = None  # sums of gains and losses, as shown
+    quit: tuple[Example, Alternative | None] | None = None  # a player who did not finish, and the effect of finishing
+    exchange: tuple[EventHeadline, Decimal, Decimal] | None = None  # sums of gains and losses, as displayed
     unrated: EventHeadline | None = None
     best: ListedRow | None = None
     longest_away: ListedRow | None = None  # someone on the first page of the board
@@ -105,14 +105,14 @@ def quit_example(
     for headline, details in zip(rated, read, strict=False):
         player = next(unfinished(details), None)
         if player is not None:
-            # heats that were quit come first
+            # quit heats come first
             alternatives = store.what_if(pool_name, headline.event_id, player).alternatives
             return explained(store, pool_name, headline, player), next(iter(alternatives), None)
     return None
 
 
 def exchange(headline: EventHeadline, details: EventDetails, digits: int) -> tuple[EventHeadline, Decimal, Decimal]:
-    """Return the sums of gains and losses in an event, calculated from the changes as shown."""
+    """Return the sums of gains and losses in an event, calculated from the displayed changes."""
     changes = [shown_change(change.rating_before, change.rating, digits) for change in details.changes]
     nothing = Decimal(0)
     gained, lost = (sum((change for change in changes if sign * change > 0), nothing) for sign in (1, -1))

@@ -21,7 +21,7 @@ from podium.store.reading.pool_facts import PoolFacts
 from podium.support.words import shown
 
 LATER_EVENT = 10
-LESS_SHARE = 0.9  # share of a first event's effect; below it, a later event moves ratings clearly less
+LESS_SHARE = 0.9  # share of a first event's effect, below which a later event moves ratings clearly less
 
 
 def expected(header: PoolHeader, facts: PoolFacts) -> Picture:
@@ -51,7 +51,7 @@ def weights(header: PoolHeader, facts: PoolFacts) -> Picture:
     return Picture(heading, weights_curve(points, labels, caption), caption)
 
 
-WRITING = threading.Lock()  # held while a page is written, so that only one is written at a time
+WRITING = threading.Lock()  # held while writing a page, so that only one is written at a time
 router = PageRouter()
 
 
@@ -68,7 +68,7 @@ def rules(visit: VisiblePool) -> Response:
 def explained_rules(store: Store, pool_name: str) -> dict[str, Any]:
     """Return the content of the page.
 
-    Because the newest events serve as examples, it is cached until the next log entry.
+    It is cached until the next log entry, because it shows the newest events as examples.
     """
     pool, facts = store.pool(pool_name), store.pool_facts(pool_name)
     header, system = pool_header(pool), pool.system

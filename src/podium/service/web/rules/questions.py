@@ -1,4 +1,4 @@
-"""Answers to players' questions, which depend on the system's rules, the pool's settings and its events."""
+"""Answers to players' questions, based on the system's rules, the pool's settings and its events."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -19,15 +19,15 @@ from podium.service.web.rules.examples import Example, Examples
 from podium.store.reading.pool_facts import PoolFacts
 from podium.support.words import counted, shown
 
-LATER_EVENT = 10  # number of the event that is compared with a first event
+LATER_EVENT = 10  # number of the event to compare with a first event
 AWAY = timedelta(days=90)
-CLEAR_CHANCE = 0.75  # chance of winning that makes a clear favourite
+CLEAR_CHANCE = 0.75  # chance of winning with which a player is a clear favourite
 Parts = Iterator[str | Markup]
 
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """The data that answers are based on."""
+    """The data on which answers are based."""
 
     header: PoolHeader
     system: System
@@ -40,7 +40,7 @@ class Known:
 
 
 def questions(known: Known) -> Iterator[tuple[str, Markup]]:
-    """Yield every question that can be answered for a pool, together with its answer."""
+    """Yield every question that can be answered for a pool, with its answer."""
     for answer in ANSWERS:
         parts = [escape(sentence) for sentence in answer(known)]
         if parts:
@@ -117,7 +117,7 @@ def margin_of_wins(known: Known) -> Parts:
 
 
 def near_and_far(known: Known, example: Example) -> Parts:
-    """Yield how far ahead the winner of an event was of the second and of the last."""
+    """Yield the winner's lead in an event over the second and over the last."""
     lines = example.explanation.standings
     heat = lines["heat"].drop_nulls().unique(maintain_order=True).to_list()
     finishers = lines.filter(pl.col("place").is_not_null(), pl.col("status") == "finished")
@@ -269,7 +269,7 @@ def strength_of_opponents(known: Known) -> Parts:
 
 
 def gap_words(known: Known, gap: float) -> tuple[str, str]:
-    """Return how far above or below an opponent a player was rated, as a number and a direction."""
+    """Return the gap between a player's rating and an opponent's, as a number and a direction."""
     return known.header.rating(abs(gap)), "above" if gap > 0 else "below"
 
 

@@ -63,7 +63,7 @@ def rate_parts(
         files: a folder, a pattern such as `results/*.parquet`, a URL that Polars reads, or a list of these. Files from
             a folder or a pattern are read in natural order: `part-2` before `part-10`. Each pool must be sorted by
             time, and the rows of an event must be consecutive.
-        out: the output folder: a new folder, or the folder of a run to continue.
+        out: the output folder, which is new or belongs to a run to continue.
         system: the name of a system, a name with parameters such as `elo:k=20`, or an instance.
         period: the rating period: `event`, or a span such as `1d`, `1w` or `1mo`. Each period must fit in memory.
         start: ratings to start from, as for `rate`. A continued run ignores them.
@@ -104,7 +104,7 @@ def rate_pools(
 
     Args:
         folder: a folder that contains one folder of Parquet files per pool, named `NAME` or `pool=NAME`.
-        out: the output folder: a new folder, or the folder of a run to continue.
+        out: the output folder, which is new or belongs to a run to continue.
         system: the name of a system, a name with parameters such as `elo:k=20`, or an instance that workers can import.
         period: the rating period, as for `rate_parts`.
         rows: minimum number of rows in a part.

@@ -197,7 +197,7 @@ def connected_groups(size: int, one: npt.NDArray[np.int64], other: npt.NDArray[n
 
 
 def steep_newcomers(changes: pl.DataFrame) -> pl.DataFrame:
-    """Return the newcomers whose ratings rise far more in their first events than those of other newcomers."""
+    """Return the newcomers whose ratings rise far more in their first events than other newcomers' ratings."""
     early = changes.filter(pl.int_range(pl.len()).over("seat") < NEW_EVENTS)
     risen = early.group_by("pool", "player", maintain_order=True).agg(
         first_event=pl.col("event_id").first(), events=pl.len(), rise=(pl.col("delta") - pl.col("base_points")).sum()

@@ -80,7 +80,7 @@ def check_system(system: System, *, histories: int = HISTORIES, seed: int = 1) -
 
     Args:
         system: The system, as an instance.
-        histories: Number of random histories, each of eight events with ties, quits, heats and two pools.
+        histories: Number of random histories. Each has eight events, with ties, quits, heats and two pools.
         seed: Random seed of the histories.
 
     Returns:

@@ -109,7 +109,7 @@ def event_sums(events: Events, predictions: Predictions) -> pl.DataFrame:
 def three_way_log_loss(events: Events, system: System, predictions: Predictions) -> float | None:
     """Return the mean log loss of win, draw and loss over the judged duels in pools with draws, or None without draws.
 
-    How often duels are drawn is learnt from the judged duels before each duel.
+    The frequency of draws is learnt from the judged duels before each duel.
     """
     scores: Any = PairScores(*predictions.pairs.T)
     if not ((scores.tied_actual == scores.pairs) & (scores.pairs > 0)).any():

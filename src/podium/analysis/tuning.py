@@ -77,9 +77,9 @@ def tune(
         progress: Function that is called with the number of trials judged so far.
 
     Returns:
-        The best system. For it and for the default parameters, the log loss on the later part of the training events,
-        and the evaluation on the events after `train_until`. The search uses Optuna's TPE. Ratings are computed on all
-        training events.
+        The best system. Also, for this system and for the default parameters: the log loss on the later part of the
+        training events, and the evaluation on the events after `train_until`. The search uses Optuna's TPE. Ratings are
+        computed on all training events.
 
     Raises:
         ParameterError: There are no events before or after `train_until`, or no trials.

@@ -15,9 +15,9 @@ Answer = TypeVar("Answer")
 
 
 class Routes(CustomRoutes, ReadRoutes, PageRoutes, WriteRoutes):
-    """A client for all routes of the service at an address, with a key."""
+    """A client for all routes of the service at an address, authenticated with a key."""
 
-    _KIND: ClassVar[str]  # name of the client class of httpx2
+    _KIND: ClassVar[str]  # name of httpx2's client class
 
     def __init__(
         self, url: str, key: str, *, timeout_s: float = 10.0, patience_s: float = PATIENCE_S, transport: Any = None
@@ -28,9 +28,9 @@ class Routes(CustomRoutes, ReadRoutes, PageRoutes, WriteRoutes):
             url: Address of the service, for example `http://127.0.0.1:8000`.
             key: The API key. Default: no key.
             timeout_s: Timeout for each attempt in seconds.
-            patience_s: Number of seconds for which a request is retried if there is no response, or a response with
-                status 429 or 502 to 504. 0 means a single attempt.
-            transport: Transport of httpx2, for tests.
+            patience_s: Number of seconds for retrying a request without a response, or with status 429 or 502 to 504. 0
+                means a single attempt.
+            transport: An httpx2 transport, for tests.
 
         Raises:
             ParameterError: The address does not start with http:// or https://.
@@ -42,7 +42,7 @@ class Routes(CustomRoutes, ReadRoutes, PageRoutes, WriteRoutes):
 
 
 class Client(Routes):
-    """A client for the service at an address, used with a key. Use it as a context manager, or `close` it.
+    """A client for the service at an address, authenticated with a key. Use it as a context manager, or `close` it.
 
     Every method raises `ClientError` if the service rejects the request: with status 401 or 403 for the key, 404 for
     something that does not exist, and 422 for invalid input. Times in responses are `datetime` objects. Times in
@@ -62,7 +62,7 @@ class Client(Routes):
         self.close()
 
     def send(self, call: Call[Answer]) -> Answer:
-        """Send a call, and retry if there was no response or the error may be temporary.
+        """Send a call, and retry it if there is no response or the error may be temporary.
 
         Returns:
             The response.
@@ -85,7 +85,7 @@ class Client(Routes):
 
 
 class AsyncClient(Routes):
-    """An asynchronous client: like `Client`, but its methods are awaited. It is an asynchronous context manager."""
+    """An asynchronous client: like `Client`, but with methods to await. It is an asynchronous context manager."""
 
     _KIND = "AsyncClient"
 
@@ -100,7 +100,7 @@ class AsyncClient(Routes):
         await self.close()
 
     async def send(self, call: Call[Answer]) -> Answer:
-        """Send a call, and retry if there was no response or the error may be temporary.
+        """Send a call, and retry it if there is no response or the error may be temporary.
 
         Returns:
             The response.

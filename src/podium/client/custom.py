@@ -1,4 +1,7 @@
-"""The routes whose arguments differ from their requests, as methods of both clients. `make docs` writes the others."""
+"""The routes whose arguments differ from their requests, as methods of both clients.
+
+`make docs` writes all other routes.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
@@ -8,7 +11,7 @@ from podium.client.calls import Call, Entrants, Moment, entrant_rows, json_call,
 from podium.client.chance_answers import FieldChances, Match, RaceStakes
 
 Parameter = float | str | bool | None
-Event = Mapping[str, Any]  # with `event_id`, `started_at` and `entries`, each of which has a `player`
+Event = Mapping[str, Any]  # with `event_id`, `started_at` and `entries`; each entry has a `player`
 
 
 def cells_of(entrant: Mapping[str, Any]) -> str:
@@ -21,7 +24,7 @@ def cells_of(entrant: Mapping[str, Any]) -> str:
 
 
 class CustomRoutes:
-    """Routes that take one or several events, parameters by name, entrants as names, or a season by date or number."""
+    """Routes with special arguments: events, parameters by name, entrants' names, or a season's date or number."""
 
     @route
     def create_pool(
@@ -38,8 +41,8 @@ class CustomRoutes:
         Args:
             name: Name of the pool.
             system: Rating system.
-            order: `dated` if its events have dates, or `sequence` if they have numbers instead. Default: decided by the
-                first event.
+            order: `dated` if its events have dates, or `sequence` if they have numbers instead. Default: the first
+                event decides.
             parameters: Parameters of the system.
 
         Returns:
@@ -75,12 +78,12 @@ class CustomRoutes:
         widens: bool = True,
         dry_run: bool = False,
     ) -> Call[int]:
-        """Start a season, in which every lead over a newcomer shrinks.
+        """Begin a season, which reduces every lead over a newcomer.
 
         Args:
             starts_at: Start of the season; in a numbered pool, the number of its first event.
             keep: Share of each lead to keep, from 0 to 1.
-            widens: Make ratings less certain by the points that are taken from them.
+            widens: True to make ratings less certain by as many points as the season moves them.
             dry_run: Save nothing.
 
         Returns:
@@ -128,16 +131,17 @@ class CustomRoutes:
         """Correct an event.
 
         Args:
-            reason: Reason for the log, which can be blanked later.
+            reason: Reason for the log, whose text can be deleted later.
             dry_run: Save nothing.
             effects_after: The value of `next` in the previous receipt of a dry run, to get the next smaller effects.
-            version: The event's version when you read it. If the event has changed since then, nothing is done (412).
+            version: The event's version when you read it. If the event has changed since then, it stays unchanged
+                (412).
 
         Returns:
             A receipt, as in `submit`.
 
         Raises:
-            ClientError: 404 if there is no such event, 412 if it has another version, 422 if it is invalid.
+            ClientError: 404 if there is no such event, 412 if it has a different version, 422 if it is invalid.
         """
         query = {"reason": reason, "dry_run": dry_run, "effects_after": effects_after}
         names = {"pool": pool, "event_id": str(event["event_id"])}
@@ -178,7 +182,7 @@ class CustomRoutes:
 
     @route
     def matchmaking(self, /, pool: str, tickets: Iterable[Mapping[str, Any]], **policy: float) -> Call[list[Match]]:
-        """Propose matches to start now, given tickets with `player` and `waited_s`.
+        """Propose matches to start now. Each ticket has a `player` and `waited_s`.
 
         Args:
             policy: `size`, `teams`, `least`, `target_s`, `scale`.
@@ -200,12 +204,12 @@ class CustomRoutes:
         new: Sequence[str] = (),
         margin: float | None = None,
     ) -> Call[RaceStakes]:
-        """Return the rating change for each place in a race between these entrants, as `fixture_stakes` does.
+        """Return the rating change for each place in a race between these entrants, in the form of `fixture_stakes`.
 
         Args:
             entrants: Up to 200 names, or dicts with `player` and optionally `shared`, `side`, and `new` for a newcomer
                 whose name is similar to a known one.
-            player: Player whose table to return. If missing from the entrants, the player is added. Default: the first
+            player: Player whose table to return. A player who is not among the entrants is added. Default: the first
                 entrant.
             heats: Number of heats, from 1 to 100; the player takes the same place in each.
             new: Newcomers whose names are similar to known ones.

@@ -16,7 +16,7 @@ TOLERANCE_S = 300.0
 
 
 class SignatureError(PodiumError):
-    """The message was not sent by the service, or is too old."""
+    """The message did not come from the service, or is too old."""
 
 
 def sign(secret: str, message_id: str, timestamp_s: int, body: bytes) -> str:
@@ -35,10 +35,11 @@ def verify_webhook(
         secret: The secret shown by `podium webhook create`.
         headers: Headers of the request, in upper or lower case.
         body: Unchanged bytes of the request's body.
-        tolerance_s: Maximum age of the message in seconds. If clocks differ, it may also be this far in the future.
+        tolerance_s: Maximum age of the message in seconds. Because clocks differ, it may also be this far in the
+            future.
 
     Returns:
-        The entry of the pool's log. If an entry is repeated, it has the same `webhook-id` header.
+        The entry of the pool's log. A repeated entry has the same `webhook-id` header.
 
     Raises:
         SignatureError: A header is missing, the signature is wrong, or the message is too old.

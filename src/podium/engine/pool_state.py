@@ -79,7 +79,9 @@ class PoolReader:
         return ()
 
     def equipment_points(self, moved: float, me: Any, after: Any, item: Any, item_after: Any) -> float:  # noqa: ARG002
-        """Return the points by which a result moved a piece of equipment. The result moved its user by `moved`.
+        """Return the points by which a result moved a piece of equipment.
+
+        `moved` is the change in the rating of the entrant who used it.
 
         Args:
             me: The user's entering state. `item` is the equipment's.
@@ -88,7 +90,7 @@ class PoolReader:
         return 0.0
 
     def mode_number(self, mode: str) -> float:
-        """Return the number that stands for a mode in the rules."""
+        """Return the number that represents a mode in the rules."""
         return MODES.get(mode, OTHER_MODE)
 
     def modes_on(self, modes: PoolNumbers, days: PoolNumbers) -> PoolNumbers:  # noqa: ARG002

@@ -278,12 +278,13 @@ def forecast(
         field: each side's members.
         states: states of all players and equipment, by name. The names of equipment come from `equipment_of`.
         top: number of places that count as top places.
-        nu: how often the pool's duels are drawn: Davidson's nu, or 0 if draws do not occur.
+        nu: Davidson's nu, the frequency of draws in the pool, or 0 if draws do not occur.
 
     Returns:
         Probabilities (0 to 1): for each rank, based on the system's performances, and for each pair, based on its
-        `expect_side`. With two sides and `nu`, a win is the expected score less half of the draws. A side's rating is
-        the mean of its members' ratings. Its number of events is that of its least experienced member.
+        `expect_side`. With two sides and `nu`, the chance of a win is the expected score minus half of the chance of a
+        draw. A side's rating is the mean of its members' ratings. Its number of events is that of its least experienced
+        member.
 
     Raises:
         ParameterError: there are fewer than two sides, a name is repeated, or `top` is not a whole number of at least

@@ -50,7 +50,7 @@ class Standings:
         return pool
 
     def _nu(self, pool: str | None) -> float:  # noqa: ARG002
-        """Return how often duels in a pool are drawn, as `nu_of_pool` does, or 0 if that is not known."""
+        """Return Davidson's nu for a pool in the same way as `nu_of_pool`, or 0 if it is not known."""
         return 0.0
 
     def _field(

@@ -180,7 +180,7 @@ def stakes(
         board: the current leaderboard.
         heats: number of heats in the race, from 1 to 100. Everybody takes the same place in each heat.
         draws: True if two players can draw, which adds a row to the table of a duel.
-        nu: how often duels are drawn: Davidson's nu. If 0, half of each draw counts as a win.
+        nu: Davidson's nu, the frequency of draws. If 0, half of each draw counts as a win.
         stable: True to calculate only stable values. Orders are drawn until the table is accurate, without a time
             limit, and `break_even` is calculated only for the chosen players.
 

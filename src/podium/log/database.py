@@ -423,7 +423,7 @@ class UpkeepLock:
             session.close()
 
     def release(self) -> None:
-        """Give up the right permanently."""
+        """Release the right permanently."""
         with self._lock:
             self._is_over = True
             self._end_session()

@@ -200,7 +200,7 @@ class Units(NamedTuple):
 
 
 def group_widths(units: Units, size: int) -> Floats:
-    """Return the width of a skill group in each region: the range of the middle 90 % / the number of groups."""
+    """Return each region's width of a skill group: the range of the middle 90 % divided by the number of groups."""
     widths = np.empty(int(units.region.max()) + 1)
     for region in range(widths.size):
         in_region = units.region == region
@@ -301,7 +301,7 @@ def gather(
 
 @kernel
 def fits(units: Any, anchor: int, other: int, free: int, space: int, anywhere: bool) -> bool:  # noqa: FBT001
-    """Return True if a unit may join the anchor: it fits in size, and its region is the same or no longer matters."""
+    """Return True if a unit may join the anchor: its size fits, and its region is the same or no longer matters."""
     same = anywhere or units.region[anchor] == units.region[other]
     return bool(same and units.size[other] <= min(free, space))
 

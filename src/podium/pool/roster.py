@@ -78,7 +78,7 @@ class Roster:
 
         Args:
             starts: the time of each row's event, as an array of shape (rows,). In numbered pools, the results do not
-                contain it.
+                contain these times.
 
         Raises:
             NotFiniteError: a rating would not be a finite number. Nothing changes in this case.

@@ -1,7 +1,7 @@
-"""The chance of a draw in a duel: Davidson's model, around the expected score of a system.
+"""The chance of a draw in a duel: Davidson's model, based on a system's expected score.
 
-A draw has the probability nu * sqrt(win * loss), and win + draw / 2 is the expected score. Nu is learnt from the duels
-of a pool, the newest of which count most.
+A draw has the probability nu * sqrt(win * loss), and win + draw / 2 is the expected score. Nu is learnt from a pool's
+duels, of which the newest count most.
 
 Source: R. R. Davidson, "On Extending the Bradley-Terry Model to Accommodate Ties in Paired Comparison Experiments",
 Journal of the American Statistical Association 65 (1970).
@@ -17,11 +17,11 @@ from podium.kernels.compiled import compile_kernel, kernel
 
 Floats = npt.NDArray[np.float64]
 DRAW = 0.5  # the score of a draw
-START = math.log(0.5)  # of ln nu: a fifth of even duels are drawn
+START = math.log(0.5)  # initial ln nu: a fifth of even duels are drawn
 BOUND = 7.0  # of ln nu, in both directions
 MAX_STEP = 0.5  # of ln nu, for one duel
-MEMORY = 1_000.0  # duels: after so many, a duel has lost two thirds of its weight
-MIN_EXPECTED = 1e-6  # a lower expected score counts as this much
+MEMORY = 1_000.0  # number of duels after which a duel has lost two thirds of its weight
+MIN_EXPECTED = 1e-6  # lower limit of an expected score
 
 
 @kernel
@@ -38,10 +38,10 @@ def learn_draws(expected: Floats, results: Floats) -> tuple[Floats, float]:
 
     Args:
         expected: the expected score of one side of each duel.
-        results: its score: 1, 0 or 0.5.
+        results: that side's score: 1, 0 or 0.5.
 
     Returns:
-        The probability of each result, learnt from the duels before it, and nu after the last duel.
+        The probability of each result, based on the duels before it, and nu after the last duel.
     """
     chances = np.empty(expected.size)
     return chances, float(_learn(expected, results, chances))

@@ -66,7 +66,7 @@ def hashes_differ(hashes: npt.NDArray[np.uint64]) -> bool:
 
 
 def run_bounds(number: Integers) -> npt.NDArray[np.bool_]:
-    """Return a mask, of shape (rows + 1,), of the starts of runs of equal numbers and of the end of the last run."""
+    """Return a mask of shape (rows + 1,), which marks the start of each run of equal numbers and the last run's end."""
     bounds = np.ones(number.size + 1, np.bool_)
     bounds[1:-1] = number[1:] != number[:-1]
     return bounds

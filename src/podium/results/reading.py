@@ -361,7 +361,7 @@ def standard_input() -> bytes:
 
 
 def refuse_other_source(path: str) -> None:
-    """Raise an error if nobody can read a web address, or if a path is an endless device such as /dev/zero."""
+    """Raise an error if a web address cannot be read, or if a path is an endless device such as /dev/zero."""
     if "://" in path and not is_https(path) and not path.lower().endswith(".parquet"):
         raise ResultsError.whole(path, "is not an https address. Download the file, and name that.")
     place = Path(path)

@@ -381,8 +381,8 @@ class PoolReader(PoolAt):
         """Identify the pool and the newest log entry that the responses include.
 
         Returns:
-            A text. It differs for another pool of the same name, and for another log entry with the same number, as in
-            a database that was put back to an earlier state.
+            A text. It also distinguishes pools with the same name, and log entries with the same number, for example
+            after a database was restored to an earlier state.
         """
         digest = hashlib.blake2b(self.place.hash or b"", key=self.secret, digest_size=12)
         return f"{self.place.seq} {digest.hexdigest()}"

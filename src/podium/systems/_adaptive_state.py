@@ -149,7 +149,7 @@ def count_entry(pool: Any, known: float) -> None:
 def learn_level(pool: Any, full: int, mean: float, entrants: float) -> None:
     """Move the mean of the active players towards an entrant's mean, before the entry is counted.
 
-    `entrants` is the number of the event's entrants up to this one.
+    `entrants` is the number of the event's entrants up to and including this one.
     """
     at = extras_at(full) + LEVEL
     pool[at] += (mean - pool[at]) / min(pool[ENTRIES] + entrants, RECENT)

@@ -198,7 +198,7 @@ def enter_of_pool(brought: Entering, scratch: Any, i: int, at: int, block: int, 
 def line_up(columns: Columns, update: int, first: int, base: int, entering: Any, scratch: Any) -> int:
     """Write the lines of all units of all heats, in file order, and return the number of units.
 
-    The lines of a heat start at the position of its first entry within the event. If the heat has fewer units than
+    A heat's lines begin at the position that its first entry has in the event. If the heat has fewer units than
     entries, its last lines are unused.
     """
     lines, sides, units = scratch.lines, scratch.sides, 0

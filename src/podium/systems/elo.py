@@ -187,7 +187,7 @@ class Causes(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class EloWithOptions(Elo):
-    """Elo with a k by experience, a home side, a margin or seasons."""
+    """Elo with a k that depends on experience, a home side, a margin or seasons."""
 
     state_type = PeakState
     entering_type = EnteringWithOptions

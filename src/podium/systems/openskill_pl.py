@@ -178,7 +178,7 @@ def sum_quotients(table: Any, size: int) -> None:
 
 @kernel
 def judge_places(params: Any, table: Any, size: int, inverse: float, weight: float) -> None:
-    """Compute the shift of each player's mean, and the share of the variance that is lost."""
+    """Compute the shift of each player's mean, and the lost share of the variance."""
     end, power = whole_vectors(size), gamma_power(params, inverse)
     for begin in range(0, end, LANES):
         at = first_field(begin)

@@ -85,7 +85,7 @@ def equipment_of(rows: Any, kinds: tuple[str, ...]) -> SharedEquipment | None:
 
 @dataclass(frozen=True, slots=True)
 class Seats:
-    """The common numbering of players and equipment, pool by pool, players first."""
+    """One numbering for players and equipment: pool by pool, players first."""
 
     players: npt.NDArray[np.int64]  # (players): number of each player
     equipment: npt.NDArray[np.int64]  # (equipment)

@@ -216,7 +216,7 @@ def parse_game(text: str) -> Game | None:
 
 
 def is_mirrored(game: Game, mirror: Game) -> bool:
-    """Return True if two cells show the same game. They then share one point, or both show a forfeit."""
+    """Return True if two cells show the same game. Then they share one point, or both show a forfeit."""
     if game.points is None or mirror.points is None:
         return game.points is mirror.points
     return game.points + mirror.points == WHOLE[-1]

@@ -349,7 +349,7 @@ def summing(sheet: Sheet, found: Sequence[str], totals: Iterable[str]) -> list[f
 def are_of_parts(sheet: Sheet, found: Sequence[str], cells: Sequence[str]) -> bool:
     """Return True if columns are different parts, as in a decathlon.
 
-    Some then lack clock times, and values vary widely.
+    Then some lack clock times, and values vary widely.
     """
     seconds = times.parse_column(pl.Series(cells), decimal=".,")["seconds"]
     clocks = (sheet.has(heading, ":") for heading in found if sheet.texts(heading).count())
@@ -357,7 +357,7 @@ def are_of_parts(sheet: Sheet, found: Sequence[str], cells: Sequence[str]) -> bo
 
 
 def are_parts(sheet: Sheet, found: Sequence[str], totals: Sequence[str]) -> bool:
-    """Return True if rounds are parts of one event, such as golf rounds, or attempts in which the best one counts."""
+    """Return True if rounds are parts of one event, such as golf rounds, or attempts of which only the best counts."""
     place, whole = sheet.first("position"), [total for total in totals if total not in found]
     meant = meaning(sheet, found, whole)
     if place is None:
@@ -420,7 +420,7 @@ def standing(sheet: Sheet, sums: Sequence[float | None]) -> int | None:
 
 
 def are_nearly_places(sheet: Sheet, heading: str) -> bool:
-    """Return True if a column may contain the places in one event. It then has a 1, and no number twice."""
+    """Return True if a column may contain the places in one event. Then the column has a 1, and no number twice."""
     places = placed(sheet.cells(heading)).drop_nulls().to_list()
     return len({*places}) == len(places) >= LEAST_PLACES and 1.0 in places
 

@@ -47,8 +47,8 @@ def read_format(name: str, files: Sequence[str | Path], options: Options | None 
         The results table, and counts of everything that was dropped, invalid or skipped.
 
     Raises:
-        FormatError: A file is not in this format, breaks its rules if bad events are not skipped, or contains only bad
-            events.
+        FormatError: A file is not in this format, breaks its rules (unless bad events are skipped), or contains only
+            bad events.
         ParameterError: The format is unknown, or an option does not suit the format.
     """
     options = options or Options()

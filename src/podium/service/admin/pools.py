@@ -199,7 +199,7 @@ def settings_page(admission: Admission, _form: Form) -> FormsPage:
 
 @acts(router, POOL_ADDRESS + "/settings", settings_page)
 def describe(admission: Admission, form: Form) -> Done:
-    """Change the description of a pool, or whether everybody can read it."""
+    """Change a pool's description, or whether everyone can read it."""
     now = admission.store.describe_pool(admission.pool, actor=admission.key.name, **description_in(form))
     readers = "everybody may" if now.public else "only users with a key can"
     sentence = f"Stored. It is called {now.title or admission.pool}, and {readers} read it."

@@ -63,7 +63,7 @@ def loads(body: bytes) -> Any:
 
 
 def parse_quickly(body: bytes, text: str) -> Any:
-    """Return the value of a JSON document in half of the time of `parse`. If this fails, `parse` must decide."""
+    """Return the value of a JSON document twice as fast as `parse`. If this fails, `parse` must decide."""
     try:
         return from_json(body, allow_inf_nan=False, cache_strings="all")
     except ValueError:

@@ -89,7 +89,7 @@ def rating_ranges(counts: Sequence[RatingCount], width: int, own: float | None) 
 
 
 def rating_at(counts: Sequence[RatingCount], share: float) -> int:
-    """Return the whole rating that at most this share of the players is below, or 0 if there are no players."""
+    """Return a whole rating such that at most this share of the players is rated lower, or 0 without players."""
     reached = [*accumulate(count.players for count in counts)]
     return counts[bisect_left(reached, math.ceil(share * reached[-1]))].rating if counts else 0
 

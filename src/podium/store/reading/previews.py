@@ -94,7 +94,7 @@ def amended_lines(pool: PoolReader, proposal: Proposal) -> tuple[CorrectedLine, 
 
 
 def moved_events(moves: Moves) -> tuple[MovedEvent, ...]:
-    """Return the first events whose rating changes would differ, in the order of rating, and the number of all."""
+    """Return the first events whose rating changes would differ, in the order of rating, and their total number."""
     counts = moves.count_by_event()[:MAX_EVENTS]
     return tuple(MovedEvent(moves.after.events.id_of(uid), count) for uid, count in counts)
 

@@ -94,7 +94,7 @@ def unmerge(name: str, kind: str = "") -> Act:
 def refuse_meetings(
     snapshot: Snapshot, number: int, accounts: Collection[int], others: Collection[int], name: str
 ) -> None:
-    """Raise an error if the accounts to merge took part in the same event that counts, rated or not."""
+    """Raise an error if the accounts to merge took part in the same event, unless it does not count."""
     columns, rows = snapshot.events.columns, snapshot.career(slot_of(number))
     rated = snapshot.rows.at("event", rows[snapshot.rows.at("place", rows) > 0])
     uids = np.union1d(rated, np.flatnonzero(columns.part("status") == UNRATED))

@@ -125,12 +125,12 @@ def amend(rows: Any, versions: Collection[str] | None = None) -> Act:
 
 
 def void(event_id: str, versions: Collection[str] | None = None) -> Act:
-    """Void an event that has one of these versions. If it is already void, report a duplicate."""
+    """Void an event, if its version is one of these. If it is already void, report a duplicate."""
     return functools.partial(set_voided, event_id=event_id, voided=True, versions=versions)
 
 
 def unvoid(event_id: str, versions: Collection[str] | None = None) -> Act:
-    """Count a voided event again if it has one of these versions. If it already counts, report a duplicate."""
+    """Count a voided event again, if its version is one of these. If it already counts, report a duplicate."""
     return functools.partial(set_voided, event_id=event_id, voided=False, versions=versions)
 
 
@@ -245,7 +245,7 @@ def other_order_error(pool: Pool, order: Order | None) -> ResultsError:
 
 
 def with_starts(pool: PoolReader, new_events: Mapping[str, SentEvent]) -> dict[str, SentEvent]:
-    """Return the new events, each with a date or a number.
+    """Return the new events, all with a date or a number.
 
     Events without either come after all existing events and after the previous new ones.
     """

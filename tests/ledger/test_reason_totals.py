@@ -2,10 +2,11 @@
 
 import json
 import random
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 
 import pytest
+from extent import times
 from races import calling, rows
 
 import podium
@@ -15,11 +16,13 @@ from podium.engine.system import measure_scale
 from podium.ledger.reasons.totals import BEAT_QUITTERS, DRAWN, LOST, QUIT, SEASON, WON
 from podium.systems import find, names
 
-PLAYERS = "abcdef"
+POOLS, ENTRANTS, EVENTS = times(2, 10), times(6, 200), times(14, 300)
+PLAYERS = [f"player {number}" for number in range(ENTRANTS)]
+FIRST_DAY = date(2025, 1, 1)
 CHOSEN = ("-s", "trials", "-p", "Dragana", "--pool", "bikes", "--last", "5")
 
 
-def random_results(seed, events=14):
+def random_results(seed, events=EVENTS):
     """Events of two heats with quits and ties, as every system takes them."""
     draw = random.Random(seed)  # noqa: S311  (it need not be secret)
     table = []
@@ -30,7 +33,12 @@ def random_results(seed, events=14):
                 quits = draw.random() < 0.2
                 result = {} if quits else {"time_s": draw.choice([60.0, 61.5, 90.0]), "score": draw.randint(0, 9)}
                 table.append(
-                    {"event_id": f"e{number}", "started_at": f"2025-01-{number + 1:02}", "heat": heat, "player": player}
+                    {
+                        "event_id": f"e{number}",
+                        "started_at": str(FIRST_DAY + timedelta(days=number)),
+                        "heat": heat,
+                        "player": player,
+                    }
                     | {"status": "quit" if quits else "finished", "played_s": 300.0, "duration_s": 600.0}
                     | result
                 )
@@ -39,7 +47,7 @@ def random_results(seed, events=14):
 
 @pytest.mark.parametrize("name", names())
 def test_kinds_add_up_to_the_change_as_it_is_and_as_it_is_shown(name):
-    for seed in (1, 2):
+    for seed in range(1, POOLS + 1):
         rated = podium.rate(random_results(seed), name)
         for player in rated.ratings["player"]:
             totals = rated.reasons(player, last=10)

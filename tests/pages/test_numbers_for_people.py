@@ -153,6 +153,6 @@ def test_colours_stand_in_the_tokens_alone():
     side = "(?:left|right|top|bottom)"
     sides = rf"(?:margin|padding|border|inset)-{side}|text-align: (?:left|right)|\b{side}:"
     assert re.findall(sides, rules) == []
-    assert {"podium.css", "reference.css", "podium.js", "filter.js", "tonight.css", "tonight.js", "mark.svg"} == set(
+    assert {"podium.css", "reference.css", "podium.js", "filter.js", "forms.css", "tonight.js", "mark.svg"} == set(
         FILES
     )

@@ -15,13 +15,14 @@ from starlette.testclient import TestClient
 import podium
 from podium.service import create_app
 from podium.service.admin import sending
+from podium.service.admin.pools import FITS
 from podium.service.admin.reading import Upload, read_file
 from podium.service.admin.uploads import stored
 from podium.service.http import keys as http_keys
 from podium.service.http.requests import WROTE
 from podium.store import Store, keys
 from podium.store.keys import create_key
-from podium.systems import find
+from podium.systems import find, names
 
 PAGES = ("", "/upload", "/events/e3", "/players", "/seasons", "/log", "/system", "/keys", "/webhooks", "/settings")
 DASH = "\N{EN DASH}"
@@ -496,3 +497,9 @@ def test_what_a_browser_sends_back_otherwise_is_refused(store):
     assert admin.client.post("/admin/main/apply", content=b"{}").status_code == 403
     parts = {"Content-Type": "multipart/form-data"}  # without what stands between them
     assert admin.client.post("/admin/main/apply", content=b"x", headers=parts).status_code == 422
+
+
+def test_the_pages_that_choose_a_system_say_what_each_of_them_fits(store):
+    assert FITS.keys() == set(names())
+    page = Admin(store).client.get("/admin").text
+    assert all(sentence in page for sentence in FITS.values())

@@ -70,6 +70,7 @@ def test_answers_are_changed_and_a_known_file_is_asked_about_anew(site, league, 
     store_it(page)
     page.goto(f"/admin/{league[0]}/upload")
     page.set_input_files("[type=file]", {"name": "league.csv", "mimeType": "text/csv", "buffer": SHEET.encode()})
+    page.click("form summary")
     page.check("[name=anew]")
     page.click("main form button.main")
     assert "Which column has the players" in page.inner_text("main")

@@ -9,6 +9,7 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
+from urllib.parse import unquote
 
 from markupsafe import Markup
 
@@ -117,9 +118,11 @@ class Palette(NamedTuple):
 
 LIGHT: Final = Palette(PAPER, INK, SOFT, LINE, GAIN, LOSS, "#4f46b8")
 DARK: Final = Palette("#1a1825", "#f1eff8", "#b1adc2", "#3d3a4d", "#5fd0d8", "#ff9d70", "#a79ff0")
-CARD_ROWS = 7
-CARD_ROW = 46.0  # pixels
-RANK_X, RATING_X, CHANGE_X, NAME_X = 1136, 1020, 860, 144
+CARD_ROWS = 8
+MAX_CARD_ROW, CARD_FOOT = 68.0, 558.0  # pixels: highest row, and end of the last one
+ROW_LETTER, MAX_ROW_LETTER = 0.66, 36  # font size as a share of a row, and its maximum
+RANK_X, RATING_X, CHANGE_X, NAME_X = 1136, 1000, 820, 150
+HEADINGS = ((CHANGE_X, "change"), (RATING_X, "rating"), (RANK_X, "rank"))
 NAME_WIDTH = 520
 
 
@@ -149,28 +152,33 @@ def result_card(
     parts += [
         text(MARGIN, 84 + 1.15 * title * (k + 1), line, title, palette.ink, weight=700) for k, line in enumerate(lines)
     ]
-    top = 84 + 1.15 * title * len(lines) + 34
+    top = 84 + 1.15 * title * len(lines) + 48
     count = len(rows) if count is None else count
     drawn = rows if count <= CARD_ROWS else rows[: CARD_ROWS - 1]
+    height = min(MAX_CARD_ROW, (CARD_FOOT - top) / max(1, min(count, CARD_ROWS)))
+    letter = min(MAX_ROW_LETTER, int(ROW_LETTER * height))
+    if drawn:
+        shown = HEADINGS if any(row.rank for row in drawn) else HEADINGS[:-1]
+        parts += [text(x, top - 4, words, 20, palette.soft, anchor="end") for x, words in shown]
     for k, row in enumerate(drawn):
-        y = top + CARD_ROW * (k + 0.7)
-        name = shortened(row.name, fitting(row.name, NAME_WIDTH, 28))
+        y = top + height * (k + 0.72)
+        name = shortened(row.name, fitting(row.name, NAME_WIDTH, letter))
         colour = palette.loss if row.change.startswith("\N{MINUS SIGN}") else palette.gain
         parts += [
-            text(MARGIN, y, row.place, 28, palette.soft),
-            text(NAME_X, y, name, 28, palette.ink, weight=700 if k == 0 else 400),
-            text(CHANGE_X, y, row.change, 28, colour, weight=700, anchor="end"),
-            text(RATING_X, y, row.rating, 28, palette.ink, anchor="end"),
-            text(RANK_X, y, row.rank, 28, palette.soft, anchor="end"),
+            text(MARGIN, y, row.place, letter, palette.soft),
+            text(NAME_X, y, name, letter, palette.ink, weight=700 if k == 0 else 400),
+            text(CHANGE_X, y, row.change, letter, colour, weight=700, anchor="end"),
+            text(RATING_X, y, row.rating, letter, palette.ink, anchor="end"),
+            text(RANK_X, y, row.rank, letter, palette.soft, anchor="end"),
             Markup('<rect x="{}" y="{:.1f}" width="{}" height="1" fill="{}"/>').format(
-                MARGIN, top + CARD_ROW * (k + 1), size.width - 2 * MARGIN, palette.line
+                MARGIN, top + height * (k + 1), size.width - 2 * MARGIN, palette.line
             ),
         ]
     if len(drawn) < count:
-        y = top + CARD_ROW * (len(drawn) + 0.7)
+        y = top + height * (len(drawn) + 0.72)
         parts.append(text(NAME_X, y, f"and {count - len(drawn):,} more", 24, palette.soft))
     parts += [
-        text(MARGIN, size.height - 32, shortened(address, 70), 24, palette.soft),
+        text(MARGIN, size.height - 32, shortened(unquote(address), 70), 24, palette.soft),
         mark(size.width - MARGIN - 48, size.height - 72, palette.mark),
     ]
     return picture(size, palette.paper, Markup().join(parts))

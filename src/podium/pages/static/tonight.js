@@ -94,7 +94,7 @@
     const tools = document.createElement("span");
     const shared = teams.value ? "Same team as the one above" : "Tie with the one above";
     if (k > 0) {
-      const tie = button("=", `${shared}: ${name(line)}`, () => ((line.tied = !line.tied), show()));
+      const tie = button("tie", `${shared}: ${name(line)}`, () => ((line.tied = !line.tied), show()));
       tie.setAttribute("aria-pressed", line.tied);
       tools.append(tie, button("↑", `Move ${name(line)} up`, () => move(line, k - 1)));
     }

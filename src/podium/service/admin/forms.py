@@ -57,6 +57,9 @@ class Section:
     button: str = ""
     notes: tuple[str, ...] = ()
     items: tuple[Item, ...] = ()
+    guide: tuple[tuple[str, str], ...] = ()  # folded lines that help to choose: names and sentences
+    is_large: bool = False  # True if the items are shown as large buttons
+    is_severe: bool = False  # True if the form ends or removes something
 
 
 class FormsPage(Page):

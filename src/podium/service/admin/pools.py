@@ -29,9 +29,37 @@ IN_MEMORY = 1_000_000  # number of bytes of an export to hold in memory
 router = PageRouter(include_in_schema=False)
 
 
+FITS = {  # the results for which a system is made, by its name
+    "adaptive": "Leagues with many events. It tunes itself to their results.",
+    "codeforces": "Contests with hundreds of entrants.",
+    "elo": "Clubs and small leagues. Everyone can check a change by hand.",
+    "elo-mmr": "Contests with hundreds of entrants, if one bad day should cost little.",
+    "fide": "Chess clubs and federations.",
+    "folyami": "Races with 5 to 50 entrants.",
+    "glicko": "Duels, if some players play rarely.",
+    "glicko2": "Duels, if some players play rarely and others improve fast.",
+    "irating": "Sim racing leagues that know iRating.",
+    "openskill-bt": "Small fields, alone or in teams.",
+    "openskill-bt-part": "Large fields, alone or in teams.",
+    "openskill-pl": "Teams and changing partners.",
+    "openskill-tm": "Small fields in which draws are frequent.",
+    "openskill-tm-part": "Large fields in which draws are frequent.",
+    "stk": "Races in which times matter, if every finisher has one.",
+    "stk-rd": "Races in which times matter and many entrants quit.",
+    "trials": "Evenings with several heats.",
+    "trueskill": "Teams, and games with draws.",
+    "xonstat": "Games that players join late or leave early.",
+    "xonstat-2015": "Old Xonotic leaderboards that you want to reproduce.",
+}
+
+
 @cache
 def system_choices() -> Choices:
     return tuple((known_system.name, known_system.title) for known_system in (*map(find, names()), *outsiders()[0]))
+
+
+def system_guide() -> Choices:
+    return tuple((find(name).title, words) for name, words in FITS.items())
 
 
 def description_fields(says: PoolDescription, name: str = "its name") -> tuple[Field, ...]:
@@ -83,6 +111,7 @@ def admin_page(admission: Admission, _form: Form) -> FormsPage:
             *description_fields(NO_DESCRIPTION),
         ),
         button="Create pool",
+        guide=system_guide(),
         notes=(
             "You can change everything except the name later, and the order as long as there are fewer than 50 events.",
         ),
@@ -105,37 +134,54 @@ def overview(admission: Admission, _form: Form) -> FormsPage:
     """Return a page that shows what the session's key allows in a pool."""
     pool = admission.store.pool(admission.pool)
     header, may_administer = pool_header(pool), admission.may("admin")
-    ways = [
-        ("Send results", "upload", "A file or pasted text. You see the effect first.", False),
-        (
-            "Plan a race",
-            "races",
-            "Its page shows what each place would be worth. You can change or cancel it there.",
-            False,
+    base, events = address("admin", pool.name), f"{header.address}/events"
+
+    def item(name: str, path: str, note: str) -> Item:
+        return Item(name=name, address=path if path.startswith("/") else f"{base}/{path}", note=note)
+
+    results = (item("Send results", "upload", "A file or pasted text. You see the effect first."),)
+    log = item("Log", "log", "Who did what, when and why.")
+    weekly = (
+        item(
+            "Enter a result",
+            pool_address(pool.name, "tonight"),
+            "Tap the names in finishing order, or paste lines from a chat.",
         ),
-        ("Correct or void an event", "", "Choose it in the list of events, then “Correct this event”.", True),
-        (f"{header.words.capitalize()}", "players", "Merge two accounts, rename, or anonymize.", True),
-        ("Begin a season", "seasons", "Every lead over a newcomer shrinks to the share that you choose.", True),
-        ("System", "system", "The rating system. You see the effect of a change first.", True),
-        ("Keys", "keys", "For servers that send results, and for other admins.", True),
-        ("Webhooks", "webhooks", "Send all changes to chats or programs.", True),
-        ("Settings", "settings", "Title, contact, readers, export, closing and deletion.", True),
-        ("Log", "log", "Who did what, when and why.", False),
-    ]
-    may_write = admission.may("write")
-    items = tuple(
-        Item(name=name, address=address("admin", pool.name, path) if path else f"{header.address}/events", note=note)
-        for name, path, note, needs_admin in ways
-        if may_administer or not needs_admin
+        item(
+            "Plan a race", "races", "Its page shows what each place would be worth. You can change or cancel it there."
+        ),
     )
     notes = ("This pool is closed. It can be read but not changed.",) if pool.closed else ()
-    if may_write:
-        note = "Tap the names in finishing order, or paste lines from a chat."
-        items = (Item(name="Enter a result", address=pool_address(pool.name, "tonight"), note=note), *items)
+    if not admission.may("write"):
+        sign_in = item("Sign in", "/sign-in", "with a key that can send or correct results.")
+        sections = [
+            Section(heading="Your options", notes=(*notes, "Your key can only read this pool."), items=(sign_in,))
+        ]
+    elif not may_administer:
+        sections = [
+            Section(heading="Every week", notes=notes, items=weekly, is_large=True),
+            Section(heading="Results", items=(*results, log)),
+        ]
     else:
-        items = (Item(name="Sign in", address="/sign-in", note="with a key that can send or correct results."),)
-        notes = (*notes, "Your key can only read this pool.")
-    sections = [Section(heading="Your options", notes=notes, items=items)]
+        correct = item(
+            "Correct or void an event", events, "Choose it in the list of events, then “Correct this event”."
+        )
+        people = (
+            item(header.words.capitalize(), "players", "Merge two accounts, rename, or anonymize."),
+            item("Begin a season", "seasons", "Every lead over a newcomer shrinks to the share that you choose."),
+            item("System", "system", "The rating system. You see the effect of a change first."),
+        )
+        access = (
+            item("Keys", "keys", "For servers that send results, and for other admins."),
+            item("Webhooks", "webhooks", "Send all changes to chats or programs."),
+            item("Settings", "settings", "Title, contact, readers, export, closing and deletion."),
+        )
+        sections = [
+            Section(heading="Every week", notes=notes, items=(*weekly, correct), is_large=True),
+            Section(heading="Results", items=(*results, log)),
+            Section(heading=f"{header.words.capitalize()} and rating", items=people),
+            Section(heading="Access and settings", items=access),
+        ]
     waiting = tuple(Item(name=match) for match in admission.store.waiting_matches(pool.name)[:50])
     sections += [Section(heading="Matches waiting for a result", items=waiting)] if waiting else []
     return FormsPage(
@@ -143,7 +189,7 @@ def overview(admission: Admission, _form: Form) -> FormsPage:
         pool=header,
         heading=f"Administer {header.title}",
         sections=tuple(sections),
-        current="Overview" if may_write else "",
+        current="Overview" if admission.may("write") else "",
         may_administer=may_administer,
     )
 
@@ -184,14 +230,15 @@ def settings_page(admission: Admission, _form: Form) -> FormsPage:
     )
     if not pool.closed:
         notes = ("A closed pool can be read but not changed until it is reopened. Only closed pools can be deleted.",)
-        ends = [Section(heading="Close", action=f"{base}/close", button="Close pool", notes=notes)]
+        ends = [Section(heading="Close", action=f"{base}/close", button="Close pool", notes=notes, is_severe=True)]
     else:
         ends = [Section(heading="Open again", action=f"{base}/reopen", button="Open pool")]
     if pool.closed and admission.key.may("admin", None):
         again = Field(name="name", label=f"Type {pool.name} again", required=True)
         notes = ("This deletes its results, ratings, log and its own keys. Only an export can bring them back.",)
         end = f"{base}/delete"
-        ends += [Section(heading="Delete permanently", action=end, fields=(again,), button="Delete pool", notes=notes)]
+        title, button = "Delete permanently", "Delete pool"
+        ends += [Section(heading=title, action=end, fields=(again,), button=button, notes=notes, is_severe=True)]
     return FormsPage(
         title="Settings", pool=pool_header(pool), current="Settings", sections=(says, order, export, *ends)
     )
@@ -272,6 +319,7 @@ def system_page(admission: Admission, form: Form) -> FormsPage:
         method="get",
         fields=(Field(name="system", label="Rated with", value=chosen.name, choices=system_choices()),),
         button="Show its settings",
+        guide=system_guide(),
     )
     note = "All ratings are recalculated, starting with the first event. You see the changes before anything is saved."
     change = Section(

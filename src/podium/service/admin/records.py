@@ -91,7 +91,10 @@ def players_page(admission: Admission, form: Form) -> FormsPage:
             Field(name=name, label=label, required=True, value=player if path == "rename" and name == "player" else "")
             for name, label in needed
         )
-        return Section(heading=heading, action=f"{base}/{path}", fields=inputs, button=button, notes=(note,))
+        is_severe = path in {"void", "anonymize"}
+        return Section(
+            heading=heading, action=f"{base}/{path}", fields=inputs, button=button, notes=(note,), is_severe=is_severe
+        )
 
     sections = (
         section(

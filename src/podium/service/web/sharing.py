@@ -39,7 +39,7 @@ from podium.service.web.rendering import (
 from podium.service.web.visiting import VisiblePool
 from podium.store import Store
 from podium.store.following import PoolReader
-from podium.support.words import capitalised, counted, ordinal_number
+from podium.support.words import capitalised, counted, ordinal_number, shown_change
 from podium.views.boards.board import ESTABLISHED, Board
 from podium.views.changes import Changes
 from podium.views.events import rated_event
@@ -197,6 +197,8 @@ def standings_picture(visit: VisiblePool, theme: Theme = "light") -> Response:
             for row in board.players
         ]  # fmt: skip
         heading = f"{header.title} · {counted(board.listed, header.word)}"
+        if board.newest is not None:
+            heading += f" · {day_words(header.local(board.newest.when))}"
         link = f"{address}{header.address}"
         return draw_png(standings_card(heading, rows, link, count=board.listed, dark=is_dark))
 
@@ -249,7 +251,8 @@ def card_png(pool: PoolReader, event_id: str, host: str, *, dark: bool = False) 
     rows = [
         CardRow(
             ordinal_number(places[change.player]) if change.player in places else "\N{EN DASH}", plain(change.player),
-            header.change(change.delta), header.rating(change.rating), ranks.get(change.player, ""),
+            header.change(float(shown_change(change.rating_before, change.rating, header.digits))),
+            header.rating(change.rating), ranks.get(change.player, ""),
         )
         for change in sorted(moved, key=lambda change: places.get(change.player, len(moved) + 1))
     ]  # fmt: skip
@@ -257,8 +260,10 @@ def card_png(pool: PoolReader, event_id: str, host: str, *, dark: bool = False) 
     headline = f"{won}." if (won := headline_of(winners)) else title
     if best.delta > 0.0 and best.player not in winners:
         headline += f" {plain(best.player)} climbed most: {header.change(best.delta)}."
+    moment = pool.moment(event.started_at)
+    day = "" if moment is None else f" · {day_words(header.local(moment))}"
     address = f"{host}{pool_address(pool.name, 'events', event.event_id)}" if host else ""
-    return draw_png(result_card(f"{header.title} · {title}", headline, rows, address, dark=dark))
+    return draw_png(result_card(f"{header.title} · {title}{day}", headline, rows, address, dark=dark))
 
 
 SIZES = {"wide": WIDE, "tall": TALL}

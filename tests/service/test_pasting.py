@@ -74,6 +74,15 @@ def test_a_pool_without_dates_is_chosen_and_has_no_date_to_fill_in(store):
     assert [each.sequence for each in events(store)] == [1, 2]
 
 
+@pytest.mark.parametrize("text", [PLACES, "Jonas beat Henk 11-7", "1. Jonas 2. Henk"])
+def test_the_same_lines_in_two_weeks_are_two_results(store, text):
+    store.set_order("main", "dated")
+    admin = Admin(store)
+    for day in ("2026-10-02", "2026-10-09"):
+        apply(admin, send(admin, text, started_at=day))
+    assert [str(event.started_at.date()) for event in events(store)] == ["2026-10-02", "2026-10-09"]
+
+
 @pytest.mark.parametrize("text", ["Jonas beat Henk 11-7", "1. Jonas 2. Henk"])
 def test_a_line_alone_is_a_result(store, text):
     store.set_order("main", "dated")

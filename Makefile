@@ -6,7 +6,7 @@ BENCH := .venv-bench
 LEAN := $(VENV)/.lean
 READY := $(VENV)/.ready
 
-.PHONY: install demo test soak check docs site screenshots comparison tuned self-tuning experiments fix lock bench packages release-check clean
+.PHONY: install demo test soak check docs site screenshots comparison tuned self-tuning coverage experiments fix lock bench packages release-check clean
 
 # Python keeps the bytecode of what it loads, whatever the shell says: the packages come without.
 export PYTHONDONTWRITEBYTECODE =
@@ -88,6 +88,9 @@ tuned: $(READY)
 # The effect of each part of podium, and hard cases.
 self-tuning: $(READY)
 	$(BIN)/python docs/self_tuning.py $(DATA)
+
+coverage: $(READY)
+	$(BIN)/python docs/coverage.py $(DATA)
 
 experiments: $(READY)
 	$(BIN)/python docs/experiments.py

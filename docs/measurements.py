@@ -43,6 +43,7 @@ def comparison_page() -> str:
         "parts": part_table(),
         "starts": largest_effect_of_starts(),
         "cases": case_table(),
+        "coverage": coverage_table(),
         "move": max((row["largest move"].lstrip("+-") for row in rows_of("self-tuning-largest-moves")), key=int),
     }
     text = (DOCS / "comparison.md.in").read_text(encoding="utf-8")
@@ -57,6 +58,16 @@ def markdown(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
     return "\n".join(
         [f"| {' | '.join(words)} |", "|---" * len(words) + "|", *(f"| {' | '.join(row)} |" for row in rows)]
     )
+
+
+def coverage_table() -> str:
+    """Return how often the shown 95 % interval held the true strength."""
+    rows = []
+    for row in rows_of("coverage"):
+        case = row["case"] if row["measured"] == "simulated" else short_title(row["case"])
+        figures = f"{100 * float(row['covered']):.0f} %", f"{float(row['deviation']):.0f}", f"{float(row['error']):.0f}"
+        rows.append([case, row["truth"], *figures])
+    return markdown(["results", "truth", "held", "mean deviation", "typical error"], rows)
 
 
 def loss_table() -> str:

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
@@ -155,3 +156,25 @@ def test_reasons_add_up_where_a_win_and_a_quit_nearly_cancel_out():
         explanation = rated.explain("race", player)
         assert explanation.rows["contribution"].sum() == pytest.approx(explanation.delta, abs=1e-9)
     assert rated.explain("race", "d0").delta < -1.0
+
+
+def test_a_closed_league_keeps_its_level():
+    """Ten teams, sixty seasons and nobody new: all grow alike, of which results can say nothing, and ratings do not."""
+    rng, teams, seasons, rounds = np.random.default_rng(6), 10, 60, 20
+    skill, rows = rng.normal(0.0, 0.35, teams), []
+    for season in range(seasons):
+        skill = 0.8 * skill + rng.normal(0.0, 0.21, teams)
+        for number in range(rounds):
+            for home, away in rng.permutation(teams).reshape(-1, 2).tolist():
+                won = rng.uniform() < 1.0 / (1.0 + math.exp(skill[away] - skill[home] - 0.2))
+                event = {
+                    "event_id": f"e{len(rows):05}",
+                    "started_at": datetime(1960 + season, 1, 1 + number, tzinfo=UTC),
+                }
+                rows += [
+                    event | {"player": f"t{home}", "position": 2 - won, "side": "home"},
+                    event | {"player": f"t{away}", "position": 1 + won, "side": "away"},
+                ]
+    history = podium.rate(pl.DataFrame(rows), "adaptive").history
+    level = history.group_by(pl.col("started_at").dt.year()).agg(pl.col("rating").mean()).sort("started_at")["rating"]
+    assert (level - level.shift(10)).abs().max() < 20.0

@@ -1,4 +1,4 @@
-"""Write docs/data/predictions.csv and tuned.csv, how well each system predicts public histories: `make comparison`.
+"""Write docs/data/predictions.csv, tuned.csv and newer.csv, how well systems predict histories: `make comparison`.
 
 The histories are other people's and not part of this repository. `make docs` then writes docs/comparison.md.
 """
@@ -10,18 +10,19 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from public_histories import HEATS_APART, HISTORIES, History
-from tuned import against_tuned
+from public_histories import HEATS_APART, HISTORIES, NEWER, NEWER_SETTINGS, History
+from tuned import against_tuned, gap, judge_later, later_events, log_loss
 
 import podium
 from podium.analysis.evaluation import evaluate
 from podium.analysis.scores import Window
-from podium.systems import find, names
+from podium.systems import find, make_system, names
 
 DATA = Path(__file__).parent / "data"
 SCORES = ("log_loss", "brier", "accuracy", "calibration_error", "kendall_tau", "winner_accuracy", "clipped")
 HEAD = ("history", "system", *SCORES, "less_elo", "low", "high", "seconds")
 TUNED = ("history", "system", "defaults", "tuned", "adaptive", "adaptive_less_tuned", "low", "high")
+NEWER_HEAD = ("history", "system", "log_loss", "less_adaptive", "low", "high")
 
 
 def judge_systems(title: str, results: podium.Results, history: History) -> list[list[str]]:
@@ -44,6 +45,29 @@ def judge_systems(title: str, results: podium.Results, history: History) -> list
         less = [f"{gap[key]:.4f}" for key in ("log_loss", "low", "high")]
         judged.append((score["log_loss"], [title, name, *figures, *less, f"{seconds:.2f}"]))
     return [row for _, row in sorted(judged)]
+
+
+def judge_newer(key: str, folder: Path) -> list[list[str]]:
+    """Return a row for each system, and for settings of `adaptive`, judged on the last 40 % of a newer history.
+
+    Systems have default settings. The side is left out, except for settings of `adaptive`.
+    """
+    history = NEWER[key]
+    results = history.read(folder)
+    without_side = podium.read_results(results.frame.drop("side", strict=False))
+    later = later_events(results, history.train_until)
+    own = judge_later(without_side, find("adaptive")(), later)
+    words = " with side" if "side" in results.frame.columns else ""
+    cases = [(name, name, without_side) for name in names() if find(name).teams or "team" not in results.frame.columns]
+    cases += [(f"{text}{words}", text, results) for text in NEWER_SETTINGS[key]]
+    rows = []
+    for label, text, table in cases:
+        try:
+            judged = judge_later(table, make_system(text), later)
+        except podium.PodiumError:
+            continue
+        rows.append([history.title, label, f"{log_loss(judged):.4f}", *gap(judged, own)])
+    return sorted(rows, key=lambda row: row[2])
 
 
 def with_heats_apart(results: podium.Results) -> podium.Results:
@@ -73,6 +97,7 @@ def main(folder: Path) -> None:
             scores += judge_systems(title, with_heats_apart(results), history)
     write_table("predictions.csv", HEAD, scores)
     write_table("tuned.csv", TUNED, tuned)
+    write_table("newer.csv", NEWER_HEAD, (row for key in NEWER for row in judge_newer(key, folder)))
 
 
 if __name__ == "__main__":

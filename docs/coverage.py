@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 from compare import write_table
-from public_histories import HISTORIES, SELF_TUNING, History
+from public_histories import HISTORIES, NEWER, SELF_TUNING, History
 
 import podium
 from podium.analysis.evaluation import STANDARD_ERRORS
@@ -25,7 +25,6 @@ POINTS = 173.7178  # rating points per unit of strength
 STARTED = datetime(2020, 1, 1, tzinfo=UTC)
 MIN_EVENTS = 4  # earlier events of a player, in simulated seasons
 MIN_CAREER = 10  # the same in public histories, and later events that hindsight has seen
-CLIMBING = History("Climbing, lead, World Cup 2007-2023", "climb_lead.parquet", None, "60%")
 Floats = npt.NDArray[np.float64]
 
 
@@ -93,7 +92,7 @@ def observed(history: History, folder: Path) -> list[str]:
 def main(folder: Path) -> None:
     """Measure simulated seasons, and the public histories in a folder."""
     rows = [simulated(field, races) for field, races in FIELDS.items()]
-    rows += [observed(history, folder) for history in (CLIMBING, HISTORIES["f1"], HISTORIES["atp"])]
+    rows += [observed(history, folder) for history in (NEWER["climb_lead"], HISTORIES["f1"], HISTORIES["atp"])]
     write_table("coverage.csv", HEAD, rows)
 
 

@@ -44,6 +44,7 @@ def comparison_page() -> str:
         "starts": largest_effect_of_starts(),
         "cases": case_table(),
         "coverage": coverage_table(),
+        "newer": newer_table(),
         "move": max((row["largest move"].lstrip("+-") for row in rows_of("self-tuning-largest-moves")), key=int),
     }
     text = (DOCS / "comparison.md.in").read_text(encoding="utf-8")
@@ -58,6 +59,21 @@ def markdown(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
     return "\n".join(
         [f"| {' | '.join(words)} |", "|---" * len(words) + "|", *(f"| {' | '.join(row)} |" for row in rows)]
     )
+
+
+def newer_table() -> str:
+    """Return the log loss of `adaptive`, of the best other system and of settings of `adaptive` on newer histories."""
+    rows, others = [], set[str]()
+    for row in rows_of("newer"):
+        if not row["system"].startswith("adaptive"):
+            if row["history"] in others:
+                continue
+            others.add(row["history"])
+        name, _, side = row["system"].partition(" ")
+        low, high = row["low"], row["high"]
+        difference = "" if row["system"] == "adaptive" else f"{row['less_adaptive']} ({low} to {high})"
+        rows.append([row["history"].split(",")[0], f"`{name}` {side}".rstrip(), row["log_loss"], difference])
+    return markdown(["history", "system", "log loss", "less `adaptive` (95 %)"], rows)
 
 
 def coverage_table() -> str:

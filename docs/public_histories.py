@@ -12,7 +12,7 @@ from podium.systems import find
 
 SELF_TUNING = "adaptive"
 HEATS_APART = "speedway"  # a history of events with many heats, judged once more with each heat as an event
-OTHER_COLUMNS = ("team_name",)  # in a file, but in no results table
+OTHER_COLUMNS = ("team_name", "published")  # in a file, but in no results table
 
 
 class History(NamedTuple):
@@ -59,4 +59,19 @@ HISTORIES = {
         {"shared": "team"},
     ),
     "motogp": History("Motorcycle Grand Prix 1949-2024, five classes", "motogp.parquet", None, "60%", 32),
+}
+
+# Histories that nobody had used when `adaptive` was designed.
+NEWER = {
+    "climb_lead": History("Climbing, lead, World Cup 2007-2023", "climb_lead.parquet", None, "60%"),
+    "lol": History("League of Legends 2014-2018, five a side", "lol.parquet", None, "60%"),
+    "nfl": History("American football (NFL) 1920-2020", "nfl.parquet", None, "60%"),
+    "halo_team": History("Halo 2, sides of about six", "halo_team.parquet", None, "60%"),
+}
+# Settings of `adaptive` that are judged on them with the side, which other systems do not read.
+NEWER_SETTINGS = {
+    "climb_lead": (),
+    "lol": ("adaptive",),
+    "nfl": ("adaptive", "adaptive:margin=true", "adaptive:margin=true,reversion=0.02"),
+    "halo_team": ("adaptive:size=true", "adaptive:margin=true"),
 }

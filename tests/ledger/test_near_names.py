@@ -50,6 +50,14 @@ def test_short_names_and_numbers_are_not_slips(one, other):
     assert not is_nearly(other, one)
 
 
+@pytest.mark.parametrize(
+    ("one", "other"), [("Jürgen Müller", "Juergen Mueller"), ("BÄR", "Baer"), ("Strauß", "Strauss")]
+)
+def test_umlauts_that_are_written_out_are_slips(one, other):
+    assert is_nearly(one, other)
+    assert is_nearly(other, one)
+
+
 @pytest.mark.parametrize("words", [["predict"], ["stakes"]])
 def test_a_command_refuses_the_name_with_the_near_one_and_says_how_to_insist(words, path):
     typed = [*words, path, "-s", "elo", "--entrant", "Kowalsky, Jan", "--entrant", "Anna"]

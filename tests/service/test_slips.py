@@ -12,7 +12,7 @@ from podium.support.words import is_nearly
 from podium.systems import find
 
 KNOWN, SLIP = "Kowalski, Jan", "Kowalsky, Jan"
-PLAYERS = [KNOWN, "Nowak, Ewa", "Ana / Ben", "Żółć", "player 7", "C_d%e\\f"]
+PLAYERS = [KNOWN, "Nowak, Ewa", "Ana / Ben", "Żółć", "player 7", "C_d%e\\f", "Jürgen Müller", "Soeren Aas"]
 MAIN = "/api/v1/pools/main"
 SOON = datetime.now(UTC) + timedelta(hours=1)
 
@@ -26,7 +26,7 @@ def pool(store):
 
 SLIPS = dict.fromkeys((SLIP, "owalski, Jan", "Kowalski, Jna", "KKowalski, Jan", "kowalski, jan", "Kowalsk, Jan"), KNOWN)
 PAIRS = {"Ben & Ana": "Ana / Ben", "Ana and Ben": "Ana / Ben"}
-LETTERS = {"Żołć": "Żółć", "C_d%e\\g": "C_d%e\\f"}
+LETTERS = {"Żołć": "Żółć", "C_d%e\\g": "C_d%e\\f", "Juergen Mueller": "Jürgen Müller", "Søren Ås": "Soeren Aas"}
 OTHERS = dict.fromkeys(("d_C%e\\f", "player 8", "Cab", "Kowalewski, Jan", "%", "Ana / Bob"))
 
 

@@ -4,6 +4,7 @@ The name of a piece of equipment comes from `podium.engine.tables.equipment.equi
 name.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from itertools import count
 from typing import Any, NamedTuple
@@ -17,7 +18,7 @@ from podium.log.removed import removed_players
 from podium.log.schema import alias, equipment, player
 from podium.log.statements import FIRST_EQUIPMENT, among, insert, is_equipment, of_pool
 from podium.results.names import admit, are_alike, key, normalise, refusal, search_key
-from podium.support.words import PAIR
+from podium.support.words import PAIR, WRITTEN_OUT
 
 FEW_NAMES = 500  # up to this many names are looked up one by one
 # if the pool has at most this many players per name, reading all names is faster than lookups
@@ -123,9 +124,9 @@ def admit_names(pool: PoolView, names: Sequence[str], what: str = "player") -> l
 
 
 def names_like(pool: PoolView, name: str) -> list[str]:
-    """Return a few names that begin or end like a name.
+    """Return a few names that begin or end like a name, or that contain all its parts if it names a pair.
 
-    If it names a pair, return names that contain all of its parts.
+    Names that may write umlauts differently, such as Mueller and Müller, are also returned.
     """
     folded, column = search_key(name), player.c.folded
     middle, size = len(folded) // 2, len(folded)
@@ -133,7 +134,10 @@ def names_like(pool: PoolView, name: str) -> list[str]:
     ends = column.endswith(folded[middle + 1 :], autoescape=True)
     has_words = sa.and_(*(column.contains(word, autoescape=True) for word in PAIR.split(folded)))
     alike = sa.and_(sa.func.length(column).between(size - 2, size + 2), sa.or_(begins, ends))
-    return list(pool.execute(sa.select(player.c.name).where(of_pool(player), sa.or_(alike, has_words))).scalars())
+    escaped = re.sub(r"[\\%_]", r"\\\g<0>", name.casefold().translate(WRITTEN_OUT))
+    has_umlauts = column.like(search_key(re.sub("(?<=[aou])e|(?<=a)a", "%", escaped)), escape="\\")
+    found = sa.select(player.c.name).where(of_pool(player), sa.or_(alike, has_words, has_umlauts))
+    return list(pool.execute(found).scalars())
 
 
 def numbers_of(pool: PoolView, names: Iterable[str]) -> dict[str, int]:

@@ -186,12 +186,15 @@ def nearest_name(name: str, known: Iterable[str]) -> str | None:
 
 
 PAIR = re.compile(r"\s*[/&+]\s*|\s+(?:and|und|et|y|e|og|och)\s+")  # between the two names of a pair
-MIN_SLIP = 4  # minimum number of letters for a name to have one error
+MIN_SLIP = 4  # letters from which a name may have one error
+WRITTEN_OUT = str.maketrans({"ä": "ae", "æ": "ae", "ö": "oe", "ø": "oe", "ü": "ue", "å": "aa"})
 
 
 def is_nearly(name: str, other: str) -> bool:
-    """Return True if two names differ only by one letter, by case, or in how they write the same pair."""
+    """Return True if two names differ by one letter, in case, or in the way they write umlauts or the same pair."""
     one, two = name.casefold(), other.casefold()
+    if not (one.isascii() and two.isascii()) and one.translate(WRITTEN_OUT) == two.translate(WRITTEN_OUT):
+        return True
     if abs(len(one) - len(two)) > 1 and not PAIR.search(one):  # like most names of a large pool
         return False
     if sorted(PAIR.split(one)) == sorted(PAIR.split(two)):

@@ -101,8 +101,14 @@ def launch(browser_type, *more):
     """Start Chromium, in which no page glides: a click waits until it stands."""
     launched = browser_type.launch(executable_path=chromium(), args=[*ARGUMENTS, *more])
     for begin in (launched.new_context, launched.new_page):
-        setattr(launched, begin.__name__, functools.partial(begin, reduced_motion="reduce"))
+        setattr(launched, begin.__name__, functools.partial(begin_calmly, begin))
     return launched
+
+
+def begin_calmly(begin, **options):
+    begun = begin(reduced_motion="reduce", **options)
+    begun.set_default_timeout(60_000)  # the first ratings and reasons of a system may wait for a compiler
+    return begun
 
 
 def until_loaded(act):
@@ -176,7 +182,6 @@ def screens(browser, site):
         def screen(width, scheme="light", *, script=True, **listeners):
             page = page_in(browser, site.address, script)
             page.context.clear_cookies()
-            page.set_default_timeout(60_000)  # the first reasons of a system may wait for a compiler
             page.set_viewport_size({"width": width, "height": 844 if width < 600 else 800})
             page.emulate_media(color_scheme=scheme)
             for event, listener in listeners.items():

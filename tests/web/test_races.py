@@ -230,12 +230,12 @@ def test_an_organiser_plans_taps_and_sends_and_all_see_it(site, pool, tonight, b
         page.click(".taps button:text-is('Ana')")
         page.click("text=did not finish")
         page.click(".taps button:text-is('Béla')")
-        page.locator("ol [data-change].gain").first.wait_for()
+        page.locator("ol li", has_text="Béla").locator("[data-change]:not(:empty)").wait_for()  # the last answer
     else:
         for name, place in (("Cleo", "1"), ("Dov", "2"), ("Ana", "3"), ("Béla", "dnf")):
             page.locator(f"li:has-text('{name}') select").select_option(place)
         page.click("[data-look]")
-    assert any(pool.places("races", race_id).out for _ in range(10_000))
+    assert pool.places("races", race_id).out == ("Béla",)
     assert pool.places("races", race_id).places == ("Cleo", "Dov", "Ana")
     assert pool.version("races") == logged  # the log never knows of it
     look()

@@ -146,6 +146,7 @@ ROUTES = [
     ("PUT", FIXTURE, {"title": "Grand Prix"}, WRITE),
     ("POST", f"{FIXTURE}/cancel", None, WRITE),
     ("GET", f"{FIXTURE}/stakes", None, READ),
+    ("GET", f"{FIXTURE}/seeds", None, READ),
     ("GET", f"{FIXTURE}/places", None, READ),
     ("PUT", f"{FIXTURE}/places", {"places": ["b", "a"]}, WRITE),
     ("GET", EVENT, None, READ),

@@ -54,6 +54,7 @@ NEEDED = {
         GET /api/v1/pools/{pool}/fixtures
         GET /api/v1/pools/{pool}/fixtures/{fixture_id}
         GET /api/v1/pools/{pool}/fixtures/{fixture_id}/places
+        GET /api/v1/pools/{pool}/fixtures/{fixture_id}/seeds
         GET /api/v1/pools/{pool}/fixtures/{fixture_id}/stakes
         GET /api/v1/pools/{pool}/hindsight
         GET /api/v1/pools/{pool}/leaderboard
@@ -97,6 +98,8 @@ NEEDED = {
         GET /{pool}/feed.xml
         GET /{pool}/find
         GET /{pool}/matches/{match_id}
+        GET /{pool}/matches/{match_id}/seeds
+        GET /{pool}/matches/{match_id}/seeds.csv
         GET /{pool}/players/{player}
         GET /{pool}/players/{player}/badge.json
         GET /{pool}/players/{player}/badge.svg

@@ -110,7 +110,7 @@ def test_pools_are_opened_with_a_system(client):
     body = {"name": "karts", "system": "stk", "parameters": {"base_points_events": None, "scale": 1500}}
     described = {
         "title": "Karts", "contact": "", "player_word": "driver", "public": True,
-        "time_zone": "Europe/Rome", "points_scheme": "f1 drop=2",
+        "time_zone": "Europe/Rome", "points_scheme": "f1 drop=2", "display": "floor=0 tiers=A:1",
     }  # fmt: skip
     created = client.post(BASE, json=body | described).json()
     assert created == client.get(f"{BASE}/karts").json()

@@ -18,6 +18,7 @@ class PoolSummary(TypedDict):
     public: bool  # True if anyone can read its pages and data without a key.
     time_zone: str  # Time zone of dates on pages and in messages. Empty means UTC.
     points_scheme: str  # Points of the championship, such as `f1 drop=2`. Empty if there is none.
+    display: str  # Scale of shown scores and tiers, such as `factor=100 tiers=Bronze:0,Silver:1400`, or empty.
     order: Literal["dated", "sequence"] | None  # `dated`, or `sequence` for numbered events. Null if not decided yet.
     version: int  # Number of the pool's latest log entry. Other responses have it in the `Pool-Version` header.
 
@@ -201,6 +202,8 @@ class ListedRow(TypedDict):
     player: str  # The player's name.
     rating: float  # The rating, in points.
     deviation: float | None  # Uncertainty of the rating, in points. Null if the system has no deviation.
+    score: float  # The number that decides the rank, as the pool shows it. Many systems rank by the rating itself.
+    tier: str | None  # Tier of the score. Null if the pool has no tiers, or the score is below the lowest.
     provisional: bool  # True if the rating is provisional.
     events: int  # Number of rated events in which the player has taken part.
     last_played_at: datetime | None  # Start of the player's last rated event. Null in a pool with numbered events.
@@ -291,6 +294,8 @@ class BoardRow(TypedDict):
     last_played_at: datetime | None  # Start of the player's last rated event. Null in a pool with numbered events.
     provisional: bool  # True if the rating is provisional.
     deviation: float | None  # Uncertainty of the rating, in points. Null if the system has no deviation.
+    score: float  # The number that decides the rank, as the pool shows it. Many systems rank by the rating itself.
+    tier: str | None  # Tier of the score. Null if the pool has no tiers, or the score is below the lowest.
     last_sequence: NotRequired[float]  # Number of the player's last rated event, in a pool with numbered events.
 
 

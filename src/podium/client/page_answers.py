@@ -188,6 +188,8 @@ class PlayerCard(TypedDict):
     player: str  # The player's current name.
     rating: float  # The rating, in points.
     deviation: float | None  # Uncertainty of the rating, in points. Null if the system has no deviation.
+    score: float  # The number that decides the rank, as the pool shows it. Many systems rank by the rating itself.
+    tier: str | None  # Tier of the score. Null if the pool has no tiers, or the score is below the lowest.
     provisional: bool  # True if the rating is provisional.
     rank: int | None  # Rank among players with an established rating. Null for other players.
     # Rank that a provisional player would have among established players. Null for established players.

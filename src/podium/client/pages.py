@@ -269,8 +269,8 @@ class PageRoutes:
             player: Name of the player.
 
         Returns:
-            An overview of a player. It has the fields `player, rating, deviation, provisional, rank, would_be_rank,
-            listed, move, since, events, first_played_at, last_played_at, peak, last_ten, last_ten_shown,
+            An overview of a player. It has the fields `player, rating, deviation, score, tier, provisional, rank,
+            would_be_rank, listed, move, since, events, first_played_at, last_played_at, peak, last_ten, last_ten_shown,
             last_ten_events, trend, chance, is_highest, streaks, form, best_days, worst_days, finding, finding_shown,
             nearby, encounters, former_names, first_sequence, since_sequence, last_sequence`.
         """

@@ -33,7 +33,7 @@ class ReadRoutes:
 
         Returns:
             A list. Each item is a pool. It has the fields `name, system, parameters, notice, title, contact,
-            player_word, public, time_zone, points_scheme, order, version`.
+            player_word, public, time_zone, points_scheme, display, order, version`.
         """
         return json_call("GET", "/pools", list[PoolSummary])
 
@@ -43,7 +43,7 @@ class ReadRoutes:
 
         Returns:
             A pool. It has the fields `name, system, parameters, notice, title, contact, player_word, public, time_zone,
-            points_scheme, order, version`.
+            points_scheme, display, order, version`.
         """
         return json_call("GET", "/pools/{pool}", PoolSummary, pool=pool)
 
@@ -186,7 +186,7 @@ class ReadRoutes:
         Returns:
             A list. Each item is a player on a board. Filtered boards and boards for a past date also include the
             system's other values. It has the fields `rank, player, rating, events, last_played_at, provisional,
-            deviation, last_sequence`.
+            deviation, score, tier, last_sequence`.
         """
         return json_call(
             "GET",
@@ -352,7 +352,7 @@ class ReadRoutes:
         Returns:
             A list. Each item is a player on a board. Filtered boards and boards for a past date also include the
             system's other values. It has the fields `rank, player, rating, events, last_played_at, provisional,
-            deviation, last_sequence`.
+            deviation, score, tier, last_sequence`.
         """
         return json_call("GET", "/pools/{pool}/seasons/{season}/leaderboard", list[BoardRow], pool=pool, season=season)
 

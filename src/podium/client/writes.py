@@ -33,6 +33,7 @@ class WriteRoutes:
         public: bool | None = None,
         time_zone: str | None = None,
         points_scheme: str | None = None,
+        display: str | None = None,
     ) -> Call[PoolSummary]:
         """Change a pool's description and who can read it.
 
@@ -43,10 +44,11 @@ class WriteRoutes:
             public: True if anyone can read the pages and data without a key. Initially false.
             time_zone: Time zone of dates on pages, such as Europe/Berlin.
             points_scheme: Championship points: the name of a scheme or a list of points, and settings.
+            display: How scores are shown: `factor=100 floor=0 tiers=Bronze:0,Silver:1400`. All three are optional.
 
         Returns:
             A pool. It has the fields `name, system, parameters, notice, title, contact, player_word, public, time_zone,
-            points_scheme, order, version`.
+            points_scheme, display, order, version`.
         """
         return json_call(
             "PATCH",
@@ -59,6 +61,7 @@ class WriteRoutes:
                 "public": public,
                 "time_zone": time_zone,
                 "points_scheme": points_scheme,
+                "display": display,
             },
             pool=pool,
         )

@@ -8,7 +8,7 @@ import functools
 import json
 import re
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, fields, replace
 from datetime import UTC, date, datetime, timedelta, tzinfo
@@ -22,6 +22,7 @@ from podium.errors import ParameterError, UnknownError
 from podium.ledger.leaderboard import instant as instant_in
 from podium.ledger.point_schemes import read_scheme
 from podium.log.database import StoreError, acquire_pool_lock, write_transaction
+from podium.log.display import Display, read_display
 from podium.log.schema import log, pools
 from podium.log.statements import DAY_US, instant, microseconds, run_prepared, values
 from podium.results.names import admit, is_page_address, normalise, shown
@@ -98,6 +99,7 @@ class DescriptionChanges(TypedDict, total=False):
     public: bool | None
     time_zone: str | None
     points_scheme: str | None
+    display: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +112,7 @@ class PoolDescription:
     public: bool = False  # True if reading needs no key
     time_zone: str = ""  # zone of dates on pages and in messages, such as "Europe/Berlin"; empty for UTC
     points_scheme: str = ""  # points of the championship, as `read_scheme` reads it
+    display: str = ""  # scale of shown scores and tiers, as `read_display` reads it
 
     @classmethod
     def from_body(cls, body: dict[str, Any]) -> Self:
@@ -117,7 +120,9 @@ class PoolDescription:
 
     @classmethod
     def from_row(cls, row: Any) -> Self:
-        return cls(row.title, row.contact, row.player_word, row.is_public, row.time_zone, row.points_scheme)
+        return cls(
+            row.title, row.contact, row.player_word, row.is_public, row.time_zone, row.points_scheme, row.display
+        )
 
     @property
     def zone(self) -> tzinfo:
@@ -178,9 +183,13 @@ def admit_points_scheme(text: str) -> str:
     return read_scheme(text).text if normalise(text) else ""
 
 
+def admit_display(text: str) -> str:
+    return read_display(text).text if normalise(text) else ""
+
+
 ADMIT: dict[str, Callable[[Any], str]] = {
     "title": admit_title, "contact": admit_contact, "player_word": admit_player_word, "time_zone": admit_time_zone,
-    "points_scheme": admit_points_scheme,
+    "points_scheme": admit_points_scheme, "display": admit_display,
 }  # fmt: skip
 
 
@@ -219,6 +228,22 @@ class Pool:
     def sequence(self, time: int) -> float | None:
         """Return the event number that these microseconds since 1970 represent, or None in a dated pool."""
         return number_at(time) if self.is_undated else None
+
+    @property
+    def display(self) -> Display:
+        """The scale of shown scores, and the tiers."""
+        return read_display(self.description.display)
+
+    def shown_score(
+        self, rating: float, deviation: float | None, tiers: Mapping[str, float]
+    ) -> tuple[float, str | None]:
+        """Return the score that decides a player's rank, as the pool shows it, and its tier or None.
+
+        Args:
+            tiers: the least shown score of each tier, lowest first.
+        """
+        score = self.display.score(float(self.system.score(rating, deviation)))
+        return score, self.display.tier(score, self.system.digits - 1, tiers)
 
     @property
     def unit_us(self) -> int:

@@ -47,12 +47,13 @@ pools = table(
     Column("arithmetic", Integer, nullable=False, server_default=text("1")),  # revision that rated the ledger
     Column("secret", LargeBinary, nullable=True),  # key for the log's digests; never leaves the database
     Column("closed", Boolean, nullable=False, server_default=false()),  # from the newest closing or reopening
-    Column("title", Text, nullable=False, server_default=""),  # this and the next five are from the newest description
+    Column("title", Text, nullable=False, server_default=""),  # this and the next six are from the newest description
     Column("contact", Text, nullable=False, server_default=""),
     Column("player_word", Text, nullable=False, server_default=""),
     Column("is_public", Boolean, nullable=False, server_default=false()),
     Column("time_zone", Text, nullable=False, server_default=""),
     Column("points_scheme", Text, nullable=False, server_default=""),
+    Column("display", Text, nullable=False, server_default=""),
 )
 
 player = pool_table(

@@ -1,5 +1,6 @@
 """Format numbers, times and counts for display. `podium.support.words` rounds changes."""
 
+from collections.abc import Iterable
 from datetime import UTC, date, datetime, time
 from decimal import Decimal
 
@@ -54,6 +55,12 @@ def direction(points: float | Decimal) -> str:
 def points(shown_points: float | Decimal, digits: int = 1) -> Markup:
     """Return a change with its sign and its CSS class."""
     return Shape('<span class="{}">{}</span>').format(direction(shown_points), change(shown_points, digits))
+
+
+def with_notes(number: str, notes: Iterable[tuple[str, str]]) -> Markup:
+    """Return a number with small notes after it, each with its CSS class. Empty notes are left out."""
+    small = (Shape(' <small class="{}">{}</small>').format(place, note) for place, note in notes if note)
+    return escape(number) + Markup("").join(small)
 
 
 def change_link(shown_points: float | Decimal | None, event: str, player: str, digits: int) -> str:

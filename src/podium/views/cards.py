@@ -182,8 +182,8 @@ def nearby(board: Board, stands: PlayerStanding, place: Position, digits: int) -
             player_models.NearbyRow,
             row,
             rank=rank,
-            ahead=row.score - stands.score,
-            ahead_shown=float(shown_change(stands.score, row.score, digits)),
+            ahead=row.ranked_by - stands.ranked_by,
+            ahead_shown=float(shown_change(stands.ranked_by, row.ranked_by, digits)),
         )
         for rank, row in rows
     )

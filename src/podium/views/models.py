@@ -20,6 +20,8 @@ from podium.views.names import EVENT_STATUSES
 
 Row = TypeVar("Row")
 STARTED = "Start time of the event. Null in a pool with numbered events."
+SCORE = "The number that decides the rank, as the pool shows it. Many systems rank by the rating itself."
+TIER = "Tier of the score. Null if the pool has no tiers, or the score is below the lowest."
 LAST_PLAYED = "Start of the player's last rated event. Null in a pool with numbered events."
 
 
@@ -85,6 +87,9 @@ class PoolSummary:
     public: bool = described("True if anyone can read its pages and data without a key.")
     time_zone: str = described("Time zone of dates on pages and in messages. Empty means UTC.")
     points_scheme: str = described("Points of the championship, such as `f1 drop=2`. Empty if there is none.")
+    display: str = described(
+        "Scale of shown scores and tiers, such as `factor=100 tiers=Bronze:0,Silver:1400`, or empty."
+    )
     order: Order | None = described("`dated`, or `sequence` for numbered events. Null if not decided yet.")
     version: int = described(
         "Number of the pool's latest log entry. Other responses have it in the `Pool-Version` header."
@@ -181,6 +186,8 @@ class BoardRow(LastPlayed):
     last_played_at: datetime | None = described(LAST_PLAYED)
     provisional: bool = described("True if the rating is provisional.")
     deviation: float | None = described("Uncertainty of the rating, in points. Null if the system has no deviation.")
+    score: float = described(SCORE)
+    tier: str | None = described(TIER)
 
 
 @answer

@@ -5,7 +5,7 @@ from datetime import date, datetime, timedelta
 
 from podium.ledger.history import Trend
 from podium.support.answers import answer, described
-from podium.views.models import LAST_PLAYED, STARTED, Compared, LastPlayed, Started, either
+from podium.views.models import LAST_PLAYED, SCORE, STARTED, TIER, Compared, LastPlayed, Started, either
 from podium.views.names import EVENT_STATUSES
 
 SHOWN_CHANGE = "The change as displayed: the difference between the two displayed ratings."
@@ -80,6 +80,8 @@ class ListedRow(LastPlayed):
     player: str = described("The player's name.")
     rating: float = described("The rating, in points.")
     deviation: float | None = described("Uncertainty of the rating, in points. Null if the system has no deviation.")
+    score: float = described(SCORE)
+    tier: str | None = described(TIER)
     provisional: bool = described("True if the rating is provisional.")
     events: int = described("Number of rated events in which the player has taken part.")
     last_played_at: datetime | None = described(LAST_PLAYED)
@@ -248,6 +250,8 @@ class PlayerCard(LastPlayed, Compared):
     player: str = described("The player's current name.")
     rating: float = described("The rating, in points.")
     deviation: float | None = described("Uncertainty of the rating, in points. Null if the system has no deviation.")
+    score: float = described(SCORE)
+    tier: str | None = described(TIER)
     provisional: bool = described("True if the rating is provisional.")
     rank: int | None = described("Rank among players with an established rating. Null for other players.")
     would_be_rank: int | None = described(

@@ -52,6 +52,11 @@ def description(
     points_scheme: str | None = Option(
         None, metavar="SCHEME", help="Points of the championship, such as 'f1 drop=2' (see podium standings)."
     ),
+    display: str | None = Option(
+        None,
+        metavar="TEXT",
+        help="How scores are shown, and tiers: 'factor=100 floor=0 tiers=Bronze:0,Silver:1400'.",
+    ),
 ) -> "DescriptionChanges":
     return {
         "title": title,
@@ -60,6 +65,7 @@ def description(
         "public": public,
         "time_zone": time_zone,
         "points_scheme": points_scheme,
+        "display": display,
     }
 
 
@@ -110,7 +116,7 @@ def list_pools(store: "Store" = STORE, form: Format = options.FORM) -> None:
         | pool.description.body()
         for pool in store.pools()
     ]
-    texts = ("pool", "system", "state", "title", "contact", "player_word", "time_zone", "points_scheme")
+    texts = ("pool", "system", "state", "title", "contact", "player_word", "time_zone", "points_scheme", "display")
     show.show_records(rows, dict.fromkeys(texts, str) | {"public": bool}, form)
 
 

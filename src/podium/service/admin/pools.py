@@ -72,6 +72,13 @@ def description_fields(says: PoolDescription, name: str = "its name") -> tuple[F
         Field(
             name="points_scheme", label="Championship points", value=says.points_scheme, most=500, example="f1 drop=2"
         ),
+        Field(
+            name="display",
+            label="Scale of scores, and tiers",
+            value=says.display,
+            most=1000,
+            example="factor=100 floor=0 tiers=Bronze:0,Silver:1400",
+        ),
         Field(name="public", label="Who can read", value="yes" if says.public else "no", choices=READERS),
     )
 
@@ -84,6 +91,7 @@ def description_in(form: Form) -> DescriptionChanges:
         "time_zone": form.text("time_zone"),
         "public": form.text("public") == "yes",
         "points_scheme": form.text("points_scheme"),
+        "display": form.text("display"),
     }
 
 

@@ -116,6 +116,13 @@ PointsScheme = Annotated[
         description="Championship points: the name of a scheme or a list of points, and settings.",
     ),
 ]
+ShownScores = Annotated[
+    str | None,
+    Field(
+        max_length=1_000,
+        description="How scores are shown: `factor=100 floor=0 tiers=Bronze:0,Silver:1400`. All three are optional.",
+    ),
+]
 MAX_KEY_DAYS = 36_525
 MAX_CLOCK_LEAD = timedelta(days=1)  # allowed difference between clocks or time zones
 MAX_PREDICTED = 100  # entrants; the response grows with the square of their number, and takes under a second
@@ -262,6 +269,7 @@ class Description(Strict):
     public: Public = None
     time_zone: TimeZone = None
     points_scheme: PointsScheme = None
+    display: ShownScores = None
 
 
 class NewPool(Description):

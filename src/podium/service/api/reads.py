@@ -31,6 +31,7 @@ from podium.service.http.json import (
 )
 from podium.service.http.requests import CurrentStore, ReadRouter
 from podium.service.http.visitors import check_reader
+from podium.store import Store
 from podium.store.reading import explanations
 from podium.store.reading.hindsight import BestEverBoard, HindsightPoint
 from podium.store.writing.administration import RegisteredMatch
@@ -133,7 +134,7 @@ def leaderboard(
     else:
         rules = Eligibility(listing.min_events, max_deviation, listing.active_within)
         when = None if at is None else read_when(store.order(pool), at, whole_day=True)
-        rows = [UNCOMPARED | row for row in board_rows(store.board(pool, rules, when))]
+        rows = [UNCOMPARED | row for row in board_rows(store, pool, store.board(pool, rules, when))]
         rated = sum(bin_.players for bin_ in store.distribution(pool))
         page = {"players": rows[:top], "next": None, "listed": len(rows), "rated": rated}
         answer = json_response(Any, page | {"since": None, "newest": None, "provisional": ()})
@@ -141,9 +142,12 @@ def leaderboard(
     return answer
 
 
-def board_rows(board: pl.DataFrame) -> list[dict[str, Any]]:
-    """Return the rows of a board. `deviation` is null if the system has no deviation."""
-    return [{"deviation": None} | row for row in board.to_dicts()]
+def board_rows(store: Store, pool_name: str, board: pl.DataFrame) -> list[dict[str, Any]]:
+    """Return the rows of a board, with scores as the pool shows them. `deviation` is null if the system has none."""
+    rows = [{"deviation": None} | row for row in board.to_dicts()]
+    pool, tiers = store.pool(pool_name), store.tier_scores(pool_name)
+    scores = (pool.shown_score(row["rating"], row["deviation"], tiers) for row in rows)
+    return [{**row, "score": score, "tier": tier} for row, (score, tier) in zip(rows, scores, strict=True)]
 
 
 @router.get("/{pool}/distribution", tags=["players"])
@@ -332,7 +336,7 @@ def seasons(pool: PoolName, store: CurrentStore) -> tuple[models.Season, ...]:
 @router.get("/{pool}/seasons/{season}/leaderboard", response_model=list[models.BoardRow], tags=["seasons"])
 def season_leaderboard(pool: PoolName, season: SeasonName, store: CurrentStore) -> Response:
     """Return the leaderboard at the end of a season, or the current one if the season is still running."""
-    return json_response(Any, board_rows(store.season_leaderboard(pool, season)))
+    return json_response(Any, board_rows(store, pool, store.season_leaderboard(pool, season)))
 
 
 @router.get("/{pool}/snapshots", tags=["daily ranks"])

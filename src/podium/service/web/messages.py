@@ -16,8 +16,8 @@ from podium.store.following import PoolReader
 from podium.store.reading import log as entries
 from podium.store.writing.fixtures import PLANNED, Fixture, fixtures, get_fixture
 from podium.support.words import counted, listed
-from podium.views.boards.board import ESTABLISHED, Board, PlayerStanding
-from podium.views.events import changes_by, rated_event, titles_of
+from podium.views.boards.board import ESTABLISHED, Board, PlayerStanding, tier_scores
+from podium.views.events import Before, changes_by, rated_event, titles_of
 from podium.views.names import find_event
 
 if TYPE_CHECKING:
@@ -90,9 +90,12 @@ def news_after(pool: PoolReader, after: int, leader: int | None, announced_until
     now_leads = None if first is None else first.number
     if messages and first is not None and leader not in (None, now_leads):
         last = messages[-1]
-        line = f"{show_name(first.player)} now leads with {header.rating(first.rating)}."
+        line = f"{show_name(first.player)} now leads with {header.score(first)}."
         messages[-1] = last._replace(lines=(*last.lines, line))
     return News(tuple(messages), found[-1].seq, now_leads)
+
+
+MAX_PROMOTED = 10  # players named in a message
 
 
 def leader_of(pool: PoolReader) -> PlayerStanding | None:
@@ -151,6 +154,7 @@ def explain_largest(pool: PoolReader, event: Event) -> tuple[list[Explanation], 
 def describe_result(pool: PoolReader, header: PoolHeader, row: Any) -> Message:
     event = find_event(pool, row.subject)
     explanations, lines = explain_largest(pool, event)
+    lines = (*lines, *promotions(pool, [event]))
     won = headline_of(explanations[0].winners)
     title = f"{title_of(pool, event)}: {won}" if won else title_of(pool, event)
     return Message(row.seq, title, lines, pool_address(header.name, "events", event.event_id), event.event_id)
@@ -169,7 +173,30 @@ def summarise_results(pool: PoolReader, header: PoolHeader, rows: Sequence[Any])
         f"{show_name(player)} {header.change(moved[player])}, now {header.rating(newest[player].rating)}."
         for player in most
     )
+    lines = (*lines, *promotions(pool, [find_event(pool, row.subject) for row in rows]))
     return Message(rows[-1].seq, f"{header.title}: {len(rows)} new results", lines, f"{header.address}/events")
+
+
+def promotions(pool: PoolReader, events: Sequence[Event]) -> tuple[str, ...]:
+    """Return a line about the players who have reached a higher tier by these events, if there are any."""
+    if not pool.display.tiers:
+        return ()
+    least_scores = tier_scores(pool)
+    order = [None, *least_scores]
+    positions = [event.position for event in events]
+    players = list(dict.fromkeys(change.player for event in events for change in changes_by(pool, event)))
+    before, after = (
+        Before.of(pool, players, position).states(players) for position in (min(positions), max(positions) + 1)
+    )
+    promoted = list[str]()
+    for player in players:
+        tiers = [
+            pool.shown_score(state[player].rating, getattr(state[player], "deviation", None), least_scores)[1]
+            for state in (before, after)
+        ]
+        if before[player].events and order.index(tiers[1]) > order.index(tiers[0]):
+            promoted.append(f"{show_name(player)} ({tiers[1]})")
+    return (f"Promoted: {', '.join(promoted[:MAX_PROMOTED])}.",) if promoted else ()
 
 
 def describe_correction(pool: PoolReader, header: PoolHeader, row: Any) -> Message:
@@ -191,7 +218,7 @@ def champion(pool: PoolReader, header: PoolHeader, name: str) -> tuple[str, ...]
     begins = next(events.key(uid) for uid, season in events.seasons.items() if season.name == name)
     board = Board(pool, ESTABLISHED, pool.snapshot.standings_at(events.position(begins)))
     return tuple(
-        f"{show_name(who.player)} finished the previous season on top with {header.rating(who.rating)}."
+        f"{show_name(who.player)} finished the previous season on top with {header.score(who)}."
         for _, who in board.rows(0, 1)
     )
 

@@ -164,7 +164,7 @@ def outlook_of(
 
 def tiles(header: PoolHeader, card: PlayerCard, rank: Tile, rule: str, ahead: Upcoming | None) -> tuple[Tile, ...]:
     """Return the tiles, most interesting first. `rule` explains when a rating becomes established, or is empty."""
-    found = [Tile("Rating", header.rating(card.rating), rating_note(header, card)), rank]
+    found = [Tile("Rating", header.score(card), rating_note(header, card)), rank]
     if card.provisional:
         found.append(Tile("Established", "Not yet", rule or ESTABLISHED_BY_EVENTS, is_wide=True))
     if card.form:
@@ -247,7 +247,9 @@ def encounters_tile(header: PoolHeader, card: PlayerCard) -> Tile:
 
 
 def rating_note(header: PoolHeader, card: PlayerCard) -> str:
-    established = "provisional" if card.provisional else "established"
+    words = [card.tier] if card.tier else []
+    words += [f"rating {header.rating(card.rating)}"] if header.score_digits is not None else []
+    established = ", ".join([*words, "provisional" if card.provisional else "established"])
     if card.deviation is None:
         usual = sum(abs(change.shown) for change in card.form) / max(1, len(card.form))
         return f"{established}; an event changes it by about {header.rounded(usual)}"

@@ -1,6 +1,7 @@
 """Pages as responses: their common content, their headers and their entity tags."""
 
 import hashlib
+import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, tzinfo
@@ -140,6 +141,19 @@ class NamedEvent(Protocol):
     def title(self) -> str | None: ...
 
 
+class Ranked(Protocol):
+    """A player with the number that decides the rank."""
+
+    @property
+    def rating(self) -> float: ...
+    @property
+    def deviation(self) -> float | None: ...
+    @property
+    def score(self) -> float: ...
+    @property
+    def tier(self) -> str | None: ...
+
+
 @dataclass(frozen=True, slots=True)
 class PoolHeader:
     """A pool's data and formats, which all of its pages use."""
@@ -157,6 +171,7 @@ class PoolHeader:
     has_hindsight: bool = False
     zone: tzinfo = UTC
     has_standings: bool = False
+    score_digits: int | None = None  # decimals of scores that differ from the ratings; None if there are none
 
     @property
     def address(self) -> str:
@@ -181,6 +196,24 @@ class PoolHeader:
     def margin(self, deviation: float) -> str:
         """Return the margin of a rating in the form for boards."""
         return numbers.deviation(deviation, self.digits - 1)
+
+    def score(self, row: Ranked) -> str:
+        """Return the number that decides a player's rank, as it is shown on a board."""
+        return self.rating(row.rating) if self.score_digits is None else numbers.rating(row.score, self.score_digits)
+
+    def score_note(self, row: Ranked) -> str:
+        """Return the margin of a rating, with the rating before it if a score decides the rank."""
+        margin = "" if row.deviation is None else self.margin(row.deviation)
+        return margin if self.score_digits is None else f"{self.rating(row.rating)} {margin}".rstrip()
+
+    def standing(self, row: Ranked) -> Markup:
+        """Return the number that decides a player's rank, with its note and tier.
+
+        On a phone, there is no note next to a score or tier.
+        """
+        is_short = self.score_digits is not None or row.tier
+        note = "soft desk" if is_short else "soft", self.score_note(row)
+        return numbers.with_notes(self.score(row), [note, ("soft", row.tier or "")])
 
     def change(self, points: float) -> str:
         return numbers.change(points, self.digits)
@@ -214,6 +247,7 @@ class PoolHeader:
 
 def pool_header(pool: Pool) -> PoolHeader:
     says = pool.description
+    has_scores = bool(pool.system.ranking) or pool.display.factor != 1.0 or pool.display.floor > -math.inf
     return PoolHeader(
         name=pool.name,
         title=says.title or pool.name,
@@ -228,6 +262,7 @@ def pool_header(pool: Pool) -> PoolHeader:
         has_hindsight=not why_unavailable(pool.system),
         zone=says.zone,
         has_standings=bool(says.points_scheme),
+        score_digits=pool.display.digits(pool.system.digits - 1) if has_scores else None,
     )
 
 

@@ -92,9 +92,10 @@ def badge_parts(visit: VisiblePool, player: PlayerName) -> Response:
 def badge_texts(store: Store, pool_name: str, player: str) -> tuple[str, str]:
     found = store.pool(pool_name)
     pool, (card, _) = pool_header(found), ranked_card(store, found, player)
-    margin = "" if card.deviation is None else f" {pool.margin(card.deviation)}"
+    note = pool.score_note(card)
+    shown = f"{pool.score(card)} ({note})" if pool.score_digits is not None else f"{pool.score(card)} {note}".rstrip()
     rank = "provisional" if card.rank is None else f"#{card.rank} of {card.listed}"
-    return pool.title, f"{pool.rating(card.rating)}{margin} · {rank}"
+    return pool.title, " · ".join(filter(None, [shown, card.tier, rank]))
 
 
 LEADERS = 10
@@ -192,7 +193,7 @@ def standings_picture(visit: VisiblePool, theme: Theme = "light") -> Response:
             CardRow(
                 ordinal_number(row.rank) if row.rank else "", plain(row.player),
                 "" if row.newest_shown is None else header.change(row.newest_shown),
-                header.rating(row.rating), shown_move(row.move),
+                header.score(row), shown_move(row.move),
             )
             for row in board.players
         ]  # fmt: skip

@@ -21,6 +21,7 @@ from podium.views import cards, events, headlines
 from podium.views import names as player_names
 from podium.views import rivals as opponents
 from podium.views.boards import daily, pages, ranks, search
+from podium.views.boards.board import tier_scores
 from podium.views.boards.seasons import final_leaderboard, final_leaderboards
 from podium.views.championship import standings
 from podium.views.models import PoolSummary
@@ -157,6 +158,7 @@ class Reader(Moments):
     leaderboard = reads(pages.leaderboard)
     listed_count = reads(pages.listed_count)
     board = reads(ranks.board)
+    tier_scores = reads(tier_scores)
     page_of = reads(pages.page_of)
     newest_entrants = reads(pages.newest_entrants)
     movers = reads(headlines.movers)

@@ -58,7 +58,7 @@ from podium.views.names import names_had, number_of
 OF_EVENTS = (*WITH_CONTENT, VOID, UNVOID, CANCEL)
 # words at the start of new IDs
 WORDS = dict.fromkeys(OF_EVENTS, "event") | {REGISTER: "match", PLAN: "race", SEASON: "season"}
-TEXTS, LABELS = ("title", "url", "contact", "player_word", "points_scheme"), ("team", "heat", "awards")
+TEXTS, LABELS = ("title", "url", "contact", "player_word", "points_scheme", "display"), ("team", "heat", "awards")
 IDS = (running, "race_id"), (brought, "event_id")
 COPIES = (
     "Copies made earlier keep the name: backups, exports, static sites, sheets, and messages sent by"

@@ -1,6 +1,6 @@
 """A board: the listed players in order, with their ranks and ratings."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cached_property
@@ -34,12 +34,14 @@ class PlayerStanding(NamedTuple):
     last_sequence: float | None
     provisional: bool
     deviation: float | None  # None if the system has no deviation
-    score: float  # the value that determines ranks
+    ranked_by: float  # the value that determines ranks
+    score: float  # the same, as the pool shows it
+    tier: str | None
 
     @property
     def place(self) -> Place:
         """The player's place on a board."""
-        return self.score, self.number
+        return self.ranked_by, self.number
 
 
 def standing_of(pool: PoolAt, name: str) -> PlayerStanding:
@@ -64,15 +66,19 @@ def standings_of(pool: PoolAt, rows: Array) -> list[PlayerStanding]:
     numbers, names = found.numbers.tolist(), names_of(pool, found.numbers.tolist())
     events, played_at = found.field("events").astype(np.int64).tolist(), snapshot.played_at(found.places).tolist()
     provisional, scores = (~are_established(system, found.states)).tolist(), system.scores(found.states).tolist()
-    every = zip(numbers, found.rating.tolist(), events, played_at, provisional, found.deviations, scores, strict=True)
+    ratings, deviations, tiers = found.rating.tolist(), found.deviations, tier_scores(pool)
+    every = zip(numbers, ratings, events, played_at, provisional, deviations, scores, strict=True)
     return [
-        PlayerStanding(number, names[number], rating, count, pool.moment(time), pool.sequence(time), *cells)
-        for number, rating, count, time, *cells in every
-    ]
+        PlayerStanding(
+            number, names[number], rating, count, pool.moment(time), pool.sequence(time), early, deviation, score,
+            *pool.shown_score(rating, deviation, tiers),
+        )
+        for number, rating, count, time, early, deviation, score in every
+    ]  # fmt: skip
 
 
 def cursor_of(row: PlayerStanding) -> str:
-    return f"{row.score!r},{row.number}"
+    return f"{row.ranked_by!r},{row.number}"
 
 
 def span_begins(pool: PoolAt, span: timedelta, until: int) -> int:
@@ -87,6 +93,20 @@ def span_begins(pool: PoolAt, span: timedelta, until: int) -> int:
 
 
 EVERYBODY, ESTABLISHED = Listing(provisional=True), Listing()
+
+
+def tier_scores(pool: PoolAt) -> Mapping[str, float]:
+    """Resolve the pool's tiers, some of which may be a share of the best players.
+
+    Returns:
+        The least shown score of each tier, lowest first.
+    """
+
+    def find() -> Mapping[str, float]:
+        board = Board.of(pool, ESTABLISHED)
+        return pool.display.least_scores(board.standings.scores[board.entries].tolist())
+
+    return pool.value(("tiers",), find) if pool.display.tiers else {}
 
 
 class Position(NamedTuple):

@@ -38,7 +38,7 @@ _checked: set[tuple[Any, ...]] = set()
 def check_rules(system: System) -> None:
     """Check a system once, and again whenever one of its rules is replaced.
 
-    Podium's own rules are checked by its tests instead.
+    Podium's tests check its own rules instead.
 
     Raises:
         RuleError: a check fails. The message has the first error, with its file and line.

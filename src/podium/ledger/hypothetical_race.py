@@ -186,7 +186,7 @@ class Race:
 
     @cached_property
     def brought(self) -> list[Any]:
-        """Return each single player's entering state, without equipment."""
+        """Return the entering state of each player, for single players without equipment."""
         params, newcomer = self.system.params(), self.system.newcomer()
         return [enter(params, read(self.states, k, newcomer), PRESENT) for k in range(len(self.players))]
 

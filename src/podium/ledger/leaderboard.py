@@ -94,7 +94,8 @@ class Standings:
 
         Returns:
             Each entrant's probability of winning, of a place among the first `top`, and of each rank, and the expected
-            score for each pair. For two sides, also the probability of a draw, if the results have drawn duels.
+            score for each pair. For two sides, the forecast includes the probability of a draw, if the results have
+            drawn duels.
 
         Raises:
             ParameterError: there are fewer than two sides, a player is repeated, a name is invalid, or there are

@@ -296,9 +296,9 @@ def first_values(columns: Mapping[str, list[Any]], name: str) -> dict[str, str]:
 
 
 def row_set(text: str) -> tuple[str, ...]:
-    """Return the sorted rows of a content without the page texts of the first row.
+    """Return the sorted rows of an event's content, without the page texts of the first row.
 
-    Two contents with equal sets are the same, whatever the order of their rows.
+    If the sets are equal, the contents are the same, regardless of the order of their rows.
     """
     first, *rest = text.removesuffix(LINE_END).split(LINE_END)
     return "".join(PAGE_FIELDS.findall(first)), *sorted([PAGE_FIELDS.sub("", first), *rest])
@@ -328,7 +328,7 @@ def numbers_in(row: Mapping[str, Any]) -> list[int]:
 
 
 def difference(old: bytes, names: Mapping[int, str], new: Content) -> str:
-    """Describe the first difference between a new content and the stored lines."""
+    """Describe the first difference between new content and the stored lines."""
     old_rows = [json.loads(line) for line in old.decode().split("\n") if line]
     ends = zip(new.players, new.shared or [{}] * len(new.players), strict=True)
     new_rows = [new.row(number) | {"player": name} | shared for number, (name, shared) in enumerate(ends)]

@@ -38,7 +38,7 @@ NUMBER_US = 1_000_000  # microseconds per number, so that there is space for dec
 LARGEST = 2_000_000_000  # a double represents every such number with five decimals
 DAY = timedelta(days=1)
 FIRST_MOMENT = datetime.min.replace(tzinfo=UTC)
-UNDATED_BODY = b'{"sequence":'  # beginning of a content, only in the log of a numbered pool
+UNDATED_BODY = b'{"sequence":'  # beginning of an event's content, only in the log of a numbered pool
 ORDERED_BODY = b'{"order": "'  # beginning of a configuration entry that sets the order
 
 

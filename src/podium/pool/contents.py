@@ -13,13 +13,13 @@ from podium.pool.columns import Part as StoredPart
 from podium.results.columns import FILLED, REQUIRED, in_order
 from podium.results.columns import UTC as INSTANT
 
-MAX_OPEN = 1_024  # number of contents that stay in bytes until they are parsed together
+MAX_OPEN = 1_024  # number of contents that stay unparsed until they are parsed together
 STORED_ROWS = 65_536  # number of rows that are stored at once
 Integers = Any
 
 
 class Part(NamedTuple):
-    """Consecutive contents in parsed form."""
+    """The parsed contents of consecutive log entries."""
 
     first: int  # number of the first content
     bounds: Integers  # (contents + 1): offsets of the contents into the rows
@@ -55,7 +55,7 @@ class Contents:
         return {id(part): part.nbytes for part in self._parts} | {id(self._open): sum(map(len, self._open))}
 
     def appended(self, bodies: Sequence[bytes]) -> "Contents":
-        """Return a new object with these contents appended. Each content consists of lines of JSON, as in the log."""
+        """Return a new object with these contents appended. Each consists of lines of JSON, as in the log."""
         if not bodies:
             return self
         new = Contents()
@@ -66,14 +66,14 @@ class Contents:
         return new
 
     def rows(self, number: int) -> list[dict[str, Any]] | None:
-        """Return the rows of one content, as in its lines, or None if it was parsed together with other contents."""
+        """Return the rows of an event's content, as in its lines, or None if it was parsed together with others."""
         at = number - self.size + len(self._open)
         if at < 0:
             return None
         return [json.loads(line) for line in self._open[at].splitlines()]
 
     def table(self, numbers: Integers, **values: Any) -> pl.DataFrame:
-        """Return the rows of several contents as a results table, in the order of `numbers`.
+        """Return the rows of several events' contents as a results table, in the order of `numbers`.
 
         Args:
             numbers: the numbers of the contents, each at most once.
@@ -101,7 +101,7 @@ class Contents:
         return as_results(frame, lengths, values)
 
     def equals(self, number: int, body: bytes) -> bool:
-        """Return True if a content has the same results as a body, in the same order."""
+        """Return True if an event's content has the same results as a body, in the same order."""
         one, none = np.zeros(1, np.int64), {"event_id": [""], "started_at": np.zeros(1, np.int64)}
         return self.table(one + number, **none).equals(Contents().appended([body]).table(one, **none))
 
@@ -155,7 +155,7 @@ def parsed(first: int, bodies: Sequence[bytes]) -> Part:
 
 
 def rows_in(bodies: Sequence[bytes]) -> pl.DataFrame:
-    """Return the rows of consecutive contents, without columns that have no values."""
+    """Return the rows of consecutive events' contents, without columns that have no values."""
     text = b"".join(bodies)
     equipment = {name.decode() for name in shared_names(text)} if b'"shared:' in text else ()
     schema = SCHEMA | {"player": pl.Int32} | dict.fromkeys(sorted(equipment), pl.Int64)

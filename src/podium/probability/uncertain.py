@@ -69,7 +69,7 @@ class UncertainPerformances:
         return self._between(1, u)
 
     def support(self) -> tuple[Floats, Floats]:
-        """Return the bounds, beyond which either tail is CERTAIN.
+        """Return the bounds beyond which each tail has the probability CERTAIN.
 
         The lower tail of the Gumbel distribution is below e^t, so the lower tail of the sum is below e^(t + spread^2 /
         2), both in scales of the noise.

@@ -48,7 +48,7 @@ def changes_page(pool: PoolAt, name: str, *, before: str | None = None, top: int
     """List a player's changes.
 
     Args:
-        before: the `next` value of the previous page. None returns the first page.
+        before: the `next` value of the previous page, or None for the first page.
         top: number of changes per page.
 
     Returns:
@@ -195,7 +195,7 @@ def rating_curve(
     """Return a player's rating after each change, or fewer points that trace the same curve.
 
     Args:
-        since: the time or event number at which to start. None starts with the first change.
+        since: the time or event number at which to start, or None to start with the first change.
         most: maximum number of points to return, at least 4.
 
     Returns:

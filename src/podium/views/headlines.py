@@ -144,7 +144,7 @@ def event_list(pool: PoolAt, *, before: str | None = None, top: int = 50) -> Eve
     """List events, each with a headline.
 
     Args:
-        before: the `next` value of the previous page. None returns the first page.
+        before: the `next` value of the previous page, or None for the first page.
         top: number of events per page.
 
     Returns:

@@ -185,7 +185,7 @@ def event_record(pool: PoolReader, event_id: str) -> tuple[CorrectionRecord, ...
 def names_in(pool: PoolReader, contents: list[list[Line]]) -> dict[int, str]:
     """Return the names for the numbers in an event's contents.
 
-    If there is only one content, the event was never corrected, and no name is needed.
+    With only one version of the content, the event was never corrected, and no name is needed.
     """
     if len(contents) < 2:  # noqa: PLR2004
         return {}

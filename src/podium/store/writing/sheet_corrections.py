@@ -219,7 +219,7 @@ def place(pool: PoolReader, sent: Sequence[Sent]) -> None:
 
 
 def number(pool: PoolReader, sent: Sequence[Sent]) -> None:
-    """Number events without dates between their neighbours or after all others, changing few numbers."""
+    """Number events without dates between their neighbours or after all others. As few numbers as possible change."""
     if not pool.is_undated and any(one.stored is None for one in sent):
         raise submission.other_order_error(pool, DATED)
     starts = [None if one.stored is None else one.stored.event.started_at for one in sent]
@@ -337,7 +337,7 @@ class Draft:
         self.entries.append(json_entry(event_id, None, self.actor, self.reason)._replace(kind=kind))
 
     def correct(self, one: Sent, other: Stored) -> int:
-        """Plan a new content or position for an event. If the event had been removed, let it count again."""
+        """Plan new content or a new position for an event. If the event had been removed, let it count again."""
         event, number = other.event, other.event.content_seq
         is_corrected = not one.is_same or one.moves or one.start != event.started_at
         if is_corrected:

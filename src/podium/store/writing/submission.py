@@ -309,7 +309,7 @@ def is_repeat(pool: PoolReader, known: Event, content: Content, logged: Logged) 
 
 
 def is_logged(body: bytes | None, logged: Logged) -> bool:
-    """Return True if a content was logged, regardless of the order of its rows."""
+    """Return True if these rows were logged as an event's content, in any order."""
     return body is not None and row_set(body.decode()) in [row_set(body.decode()) for body, _ in logged]
 
 

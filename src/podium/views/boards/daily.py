@@ -75,7 +75,7 @@ def days(pool: PoolAt) -> list[int]:
     """List the days that have ranks: every day since the first rated event.
 
     Returns:
-        Days since 1970, oldest first. In a numbered pool, the number after each rated event.
+        Days since 1970, oldest first. In a numbered pool, these are the numbers that follow a rated event's.
     """
     if not pool.is_undated:
         return [*every_day(pool)]

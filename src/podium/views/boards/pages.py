@@ -71,7 +71,7 @@ def leaderboard(pool: PoolAt, listing: Listing = EVERYBODY, *, after: str | None
 
     Args:
         listing: the players to show. Default: everybody with a rating.
-        after: the `next` value of the previous page. None returns the first page.
+        after: the `next` value of the previous page, or None for the first page.
         top: number of rows on the page.
 
     Returns:

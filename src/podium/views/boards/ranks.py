@@ -76,7 +76,7 @@ def board(pool: PoolAt, rules: Eligibility, at: When | None = None) -> pl.DataFr
 
     Args:
         rules: rules that a player must match to be listed.
-        at: the time, or the number of an event in a numbered pool. None means now.
+        at: the time, or the number of an event in a numbered pool. Default: now.
 
     Returns:
         One row for each player, as in `Rated.leaderboard`. A numbered pool also has `last_sequence`.

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 SHOWN_FAULTS = 20
 DOCS = "https://github.com/podium-ratings/podium/blob/main/docs"
 MORE_ON_COLUMNS = "the columns are described by: podium columns"
+CANNOT_BE_READ = "cannot be read"  # begins the remedy for a missing file or one without permission to read it
 
 
 class PodiumError(Exception):
@@ -152,7 +153,8 @@ class Fault(NamedTuple):
 class ResultsError(PodiumError, ValueError):
     """A results table is invalid. `faults` holds the first 20 errors.
 
-    The message has one line per error. Its end says where to find descriptions of the columns.
+    The message has one line per error. Its end says where to find descriptions of the columns,
+    unless no file could be read.
     """
 
     more: ClassVar[str] = MORE_ON_COLUMNS
@@ -167,7 +169,9 @@ class ResultsError(PodiumError, ValueError):
         ]
         if next(remaining, None) is not None:
             lines.append(f"{source}: these are the first {SHOWN_FAULTS} errors; there are more")
-        super().__init__("\n".join([*lines, self.more]).rstrip())
+        if not all(fault.remedy.startswith(CANNOT_BE_READ) for fault in self.faults):
+            lines.append(self.more)
+        super().__init__("\n".join(lines).rstrip())
 
     @classmethod
     def whole(cls, source: str, remedy: str, place: str = "", command: str = "") -> Self:

@@ -14,7 +14,7 @@ import polars as pl
 
 from podium.engine.system import System
 from podium.engine.tables.selection import EVENT, check_period, numbers_at
-from podium.errors import ExecutorError, Fault, OutputError, ParameterError, ResultsError
+from podium.errors import CANNOT_BE_READ, ExecutorError, Fault, OutputError, ParameterError, ResultsError
 from podium.ledger import leaderboard as boards
 from podium.ledger.saved import StartingRatings, read_start
 from podium.rating import begin, rate_table
@@ -142,7 +142,7 @@ def find_pools(folder: str | Path) -> list[Path]:
         folders = [path for path in Path(folder).iterdir() if path.is_dir() and not path.name.startswith(".")]
     except OSError as error:
         raise ResultsError.whole(
-            str(folder), f"cannot be read ({error.strerror or error}). Check the path and its permissions."
+            str(folder), f"{CANNOT_BE_READ} ({error.strerror or error}). Check the path and its permissions."
         ) from None
     return sorted(folders, key=lambda path: natural_key(path.name))
 

@@ -57,7 +57,7 @@ def test_explain_adds_up(karts):
         row["contribution"] for row in reasons
     ]
     imagined = run("explain", karts, "-s", "stk", "--event", event, "--player", player, "--what-if")
-    assert f"What if {player} had …" in imagined or f"{player} won all there was to win." in imagined
+    assert f"What if {player} had …" in imagined or f"{player} won everything there was to win." in imagined
 
 
 def test_hindsight_tells_of_every_event_of_a_day_and_of_the_best_ever(karts):
@@ -207,6 +207,12 @@ def test_names_of_systems_and_parameters_are_known_in_any_case(karts):
     assert run("rate", karts, "-s", "Elo", "--set", "K=30", "-f", "csv") == run(
         "rate", karts, "-s", "elo:k=30", "-f", "csv"
     )
+
+
+@pytest.mark.parametrize("typed", [("rate", "none.csv"), ("rate", "none.parquet"), ("rate", "none.pgn", "-f", "pgn")])
+def test_a_missing_file_gets_no_advice_about_its_content(typed):
+    why = f"podium: {typed[1]}: cannot be read (No such file or directory). Check the path.\n"
+    assert run(*typed, status=2) == why
 
 
 @pytest.mark.parametrize(

@@ -73,5 +73,6 @@ def test_a_terminal_asks_which_one_is_meant(answer, rated, path, monkeypatch):
     err, out = streams("predict", path, "-s", "elo", "--entrant", "Kowalsky, Jan", "--entrant", "Anna", stdin=answer)
     assert "Kowalsky, Jan has not played. Did you mean Kowalski, Jan?" in err
     assert rated in out
+    assert "did you mean" not in err
     err, out = streams("stakes", path, "-s", "elo", "--entrant", "Anna", "--player", "Kowalsky, Jan", stdin=answer)
     assert f"{rated}: " in out

@@ -52,7 +52,7 @@ def field_named(
         " added. Can be repeated.",
     ),
     new: list[str] | None = Option(
-        None, "--new", metavar="NAME", help="A new entrant whose name is similar to a known one. Can be repeated."
+        None, "--new", metavar="NAME", help="Name of a newcomer, if it is similar to a known name. Can be repeated."
     ),
 ) -> tuple[list["Member"], list[list["Member"]]]:
     """Return the members who compete individually, and the members of each side, with their equipment."""
@@ -133,14 +133,16 @@ def warn(
     field: Iterable["Member"], system: "System", strangers: Mapping[str, str | None], file: Input, pool: str | None
 ) -> None:
     """Report equipment that the system does not rate, and entrants without results, with similar names."""
+    members = list(field)
     read = {*system.kinds, *(["side"] if system.rates_sides else [])}
-    given = [kind for member in field for kind in (*member.shared, *(["side"] if member.side else []))]
+    given = [kind for member in members for kind in (*member.shared, *(["side"] if member.side else []))]
     for kind in dict.fromkeys(given):
         if kind not in read:
             show.note(f"{system.name} does not rate {kind}; predicted without it")
+    confirmed = {member.player for member in members if member.new}
     scope = file if pool is None else f"pool {pool} of {file}"
     for name, near in strangers.items():
-        hint = f" (did you mean {near}?)" if near else ""
+        hint = f" (did you mean {near}?)" if near and name not in confirmed else ""
         show.note(f"{name} is not in {scope}{hint}; predicted as a newcomer")
 
 

@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, NoReturn, cast
 
-from podium.errors import FormatError, needs_extra
+from podium.errors import CANNOT_BE_READ, FormatError, needs_extra
 from podium.results.reading import STDIN, refuse_other_source, refused_constant, repeated_key, standard_input
 from podium.support.addresses import download, is_https
 
@@ -67,7 +67,7 @@ class Source:
             size = stored.seek(0, io.SEEK_END)
             stored.seek(0)
         except (OSError, EOFError, RuntimeError, ValueError, zipfile.BadZipFile, zlib.error) as error:
-            refuse_file(self.name, f"cannot be read ({getattr(error, 'strerror', None) or error})")
+            refuse_file(self.name, f"{CANNOT_BE_READ} ({getattr(error, 'strerror', None) or error})")
         if start.startswith(GZIP):
             parts = gzip_parts(stored)
         elif start == ZSTD:
@@ -149,7 +149,7 @@ def sources(path: str) -> list[Source]:
     if place.suffix.lower() == ".zip":
         return list(members(place))
     if not place.exists():
-        refuse_file(path, "cannot be read (No such file or directory)")
+        refuse_file(path, f"{CANNOT_BE_READ} (No such file or directory). Check the path.")
     return [Source(path, partial(open_file, place))]
 
 

@@ -11,7 +11,7 @@ from urllib.parse import unquote
 
 import polars as pl
 
-from podium.errors import Fault, ResultsError
+from podium.errors import CANNOT_BE_READ, Fault, ResultsError
 from podium.results.columns import ALL, refuse_wide
 from podium.results.consistency import SEQUENCE
 from podium.results.hashing import Numbered
@@ -139,6 +139,6 @@ def readable(path: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise ResultsError.whole(path, f"cannot be read ({error.strerror or error})") from None
+        raise ResultsError.whole(path, f"{CANNOT_BE_READ} ({error.strerror or error}). Check the path.") from None
     except PARQUET_ERRORS as error:
         raise ResultsError.whole(path, f"is not a Parquet file ({first_line(error)})") from None

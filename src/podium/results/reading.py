@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from podium.errors import SHOWN_FAULTS, Fault, ResultsError
+from podium.errors import CANNOT_BE_READ, SHOWN_FAULTS, Fault, ResultsError
 from podium.results.columns import (
     ALL,
     MAX_KINDS,
@@ -345,7 +345,7 @@ def load_path(path: str, name: str | None) -> tuple[pl.DataFrame, str]:
         content = download(path) if is_https(path) else Path(path).read_bytes()
         return parse_bytes(content, table_name), table_name
     except OSError as error:
-        remedy = f"cannot be read ({error.strerror or error})"
+        remedy = f"{CANNOT_BE_READ} ({error.strerror or error}). Check the path."
     except PARQUET_ERRORS as error:
         remedy = f"is not a Parquet file ({first_line(error)})"
     raise ResultsError.whole(path, remedy)

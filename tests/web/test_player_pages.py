@@ -303,7 +303,7 @@ def test_the_history_leads_to_reasons_and_can_be_shorter(site):
         assert site.get(address)[0] == 200
     assert all(each.attributes["aria-label"].startswith("Why ") for each in chart.every("a"))
     curve = answer(site, "/karts/players/Tom%C3%A1s/curve")
-    assert chart.attributes["aria-label"].endswith(f"{shown(curve[-1]['rating'], 0)} at last")
+    assert chart.attributes["aria-label"].endswith(f"{shown(curve[-1]['rating'], 0)} at the end")
 
 
 def test_ranges_show_less_of_a_long_history(lives):

@@ -25,7 +25,7 @@ WAYS = SCREENS if EVERY_WAY else [(320, "light"), (1280, "dark")]
 # What only the service can do: parts that hold a form, or nothing but links to pages that files have not.
 SERVICE_ONLY = re.compile(
     r"Are you on this list|Filter|Share|Follow and share|.*: most frequent opponents|1 year|5 years"
-    r"|All (changes|[\d,]+)$|Find a player in any pool|Add up the reasons"
+    r"|All (changes|[\d,]+)$|Find a player in any pool|Total the reasons"
     r"|What if .* had gone differently|Chances against"
 )
 TO_THE_SERVICE = re.compile(r" Admins can send one ?, and game servers use the API ?\.")

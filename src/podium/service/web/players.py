@@ -133,7 +133,7 @@ def chart(
     first, last = curve[0], curve[-1]
     span = f"from {day_words(header.local(first.when))} to {day_words(header.local(last.when))}"
     best = f"{header.rating(max(point.rating for point in curve))} at best"
-    figures = f"{header.rating(first.rating)} at first, {best}, {header.rating(last.rating)} at last"
+    figures = f"{header.rating(first.rating)} at the start, {best}, {header.rating(last.rating)} at the end"
     label = f"Rating of {name} {span}: {figures}"
     dashed = [HistoryPoint(point.when, point.rating, point.deviation) for point in hindsight]
     return history_chart([HistoryLine(name, points, peak_at)], label, digits=header.digits, hindsight=dashed)
@@ -170,7 +170,7 @@ def reasons(player: PlayerName, visit: VisiblePool) -> Response:
     return visit.show(
         "reasons.html",
         tab="leaderboard",
-        title="Reasons of the last ten events",
+        title="Reasons for the last ten events",
         description=totals.summary,
         totals=totals,
         rows=[(REASONS[reason.reason], reason) for reason in sorted(totals.reasons, key=lambda row: -abs(row.shown))],
@@ -221,7 +221,7 @@ def changes(
     return visit.show(
         "changes.html",
         tab="leaderboard",
-        title=f"All rating changes of {present}",
+        title=f"All rating changes for {present}",
         description=f"Every event of {present} in {header.title}, with the reason for each change.",
         player=present,
         rows=found.rows,

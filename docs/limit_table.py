@@ -28,15 +28,15 @@ def bytes_of(count: float) -> str:
 
 
 LIMITS = (  # the thing, its limit, and what happens beyond it
-    ("headers of a request", f"{bytes_of(MAX_HEADER_BYTES)}, {Phase.HEADERS.value:g} s", "connection closed"),
+    ("request headers", f"{bytes_of(MAX_HEADER_BYTES)}, {Phase.HEADERS.value:g} s", "connection closed"),
     ("body of an API request", bytes_of(bodies.MAX_BODY_BYTES), "413"),
-    ("time to send a body", f"{Phase.BODY.value:g} s", "connection closed"),
+    ("time to send the body", f"{Phase.BODY.value:g} s", "connection closed"),
     ("events per request", f"{bodies.MAX_EVENTS:,}", "422"),
     ("entrants per event", f"{bodies.MAX_ENTRIES:,}", "422"),
-    ("nesting of JSON, keys per object", f"{json.MAX_DEPTH}, {json.MAX_KEYS:,}", "422"),
-    ("length of a name: as sent, as stored", f"{json.MAX_SENT_CHARACTERS:,}, 200 characters", "422"),
+    ("nesting of JSON; keys per object", f"{json.MAX_DEPTH}, {json.MAX_KEYS:,}", "422"),
+    ("length of a name: as sent; as stored", f"{json.MAX_SENT_CHARACTERS:,}, 200 characters", "422"),
     (
-        "length of a reason, of a pool's title or contact",
+        "length of a reason; of a pool's title or contact",
         f"{log.MAX_CHARACTERS}, {pools.MAX_CONTACT_CHARACTERS} characters",
         "422",
     ),
@@ -46,40 +46,40 @@ LIMITS = (  # the thing, its limit, and what happens beyond it
         "422; missing on the page",
     ),
     ("events of a pool waiting to be stored", f"{dependencies.MAX_WAITING_EVENTS:,}", "503, `Retry-After`"),
-    ("events recalculated in one step", f"{SHORT_EVENTS:,}", "recalculated beside the pool's other work"),
-    ("players of a prediction in the API", f"{bodies.MAX_PREDICTED}", "422"),
-    ("players of a prediction on the page", f"{MAX_ENTRANTS}", "only the first are predicted"),
-    ("players of a table of stakes: with a key, without", f"{MAX_STARTERS}, {MAX_KEYLESS}", "422"),
-    ("requests waiting for such tables, and how long", f"{MAX_WAITING}, {WAITING_S:g} s", "503, `Retry-After`"),
-    ("tickets of matchmaking", f"{bodies.MAX_TICKETS:,}", "422"),
-    ("events listed in a comparison of two players", f"{MAX_MEETINGS:,}", "the newest are listed"),
-    ("connections", f"{MAX_CONNECTIONS:,}", "the longest waiting one is closed"),
-    ("streams, streams without a key", f"{watchers.MAX_LISTENERS:,}, {watchers.MAX_KEYLESS_LISTENERS}", "503"),
+    ("events recalculated in one step", f"{SHORT_EVENTS:,}", "recalculated in the background"),
+    ("players in a prediction, in the API", f"{bodies.MAX_PREDICTED}", "422"),
+    ("players in a prediction, on the page", f"{MAX_ENTRANTS}", "only the first ones are predicted"),
+    ("players in a table of stakes: with a key; without", f"{MAX_STARTERS}, {MAX_KEYLESS}", "422"),
+    ("requests waiting for such a table; how long they wait", f"{MAX_WAITING}, {WAITING_S:g} s", "503, `Retry-After`"),
+    ("tickets in a matchmaking request", f"{bodies.MAX_TICKETS:,}", "422"),
+    ("events listed in a comparison of two players", f"{MAX_MEETINGS:,}", "only the newest are listed"),
+    ("connections", f"{MAX_CONNECTIONS:,}", "the connection that has waited longest is closed"),
+    ("streams; streams without a key", f"{watchers.MAX_LISTENERS:,}, {watchers.MAX_KEYLESS_LISTENERS}", "503"),
     (
-        "rejected requests of an address",
+        "rejected requests from one address",
         f"{keys.REFUSED_BURST:g}, then {keys.REFUSED_PER_S:g} per second",
         "429, `Retry-After`",
     ),
     ("URL-encoded form", bytes_of(MAX_FORM_BYTES), "413"),
     ("uploaded file", bytes_of(reading.MAX_UPLOAD_BYTES), "413"),
     (
-        "compressed upload, and its growth when unpacked",
+        "compressed upload; its growth when unpacked",
         f"{bytes_of(reading.MAX_COMPRESSED_BYTES)}, {MAX_EXPANSION} times",
         "422",
     ),
     (
-        "files waiting for your confirmation: time, size per key, total size",
+        "files waiting for your confirmation: time; size per key; total size",
         f"{WAITS_US // 3_600_000_000} hour, {bytes_of(MAX_BYTES // LEAST_SHARES)}, {bytes_of(MAX_BYTES)}",
         "404; the key's oldest file is dropped",
     ),
-    ("uploads of a key waiting to be read, and how long", f"1, {uploads.WAITING_S:g} s", "503, `Retry-After`"),
-    ("rows of an upload, columns of any file", f"{reading.MAX_ROWS:,}, {MAX_COLUMNS:,}", "422"),
+    ("uploads per key waiting to be read; how long they wait", f"1, {uploads.WAITING_S:g} s", "503, `Retry-After`"),
+    ("rows in an upload; columns in any file", f"{reading.MAX_ROWS:,}, {MAX_COLUMNS:,}", "422"),
     (
         "time and memory to read an upload",
         f"{uploads.READING_S:g} s ({uploads.WAITING_S:g} s if others wait), {bytes_of(uploads.MAX_RESIDENT)}",
         "422",
     ),
-    ("answer to a webhook delivery", f"{webhooks.EXCHANGE_S:g} s", "tried again later"),
+    ("time to answer a webhook delivery", f"{webhooks.EXCHANGE_S:g} s", "tried again later"),
 )
 
 
@@ -87,5 +87,5 @@ def with_limits(text: str) -> str:
     """Return a page with the table between its marks."""
     begin, end = MARKS
     rows = [f"| {thing} | {limit} | {beyond} |" for thing, limit, beyond in LIMITS]
-    table = "\n".join([begin, "| limit | at most | beyond |", "|---|---|---|", *rows, end])
+    table = "\n".join([begin, "| limit | at most | if exceeded |", "|---|---|---|", *rows, end])
     return re.sub(f"{begin}.*{end}", lambda _: table, text, flags=re.DOTALL)

@@ -112,7 +112,7 @@ def test_the_command_prints_every_table_that_has_rows(tmp_path, capsys):
     build()(["audit", str(path), "--system", "elo"], standalone_mode=False)
     printed = capsys.readouterr().out
     assert "Points mostly from a few opponents" in printed
-    assert "Groups who only play each other" in printed
+    assert "Groups that only play each other" in printed
 
 
 def equals(matches=600):

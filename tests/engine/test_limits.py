@@ -84,7 +84,7 @@ def test_commands_say_so_on_stderr(command, tmp_path, capsys):
     build()([command[0], str(source), *command[1:], "--format", "json"], standalone_mode=False)
     printed = capsys.readouterr()
     assert json.loads(printed.out)
-    assert "players are beyond what the system can rate; rate fields of many with elo" in printed.err
+    assert "players are outside the range that the system can rate; rate fields of many with elo" in printed.err
 
 
 def test_a_pool_says_so(sqlite_store):

@@ -65,7 +65,7 @@ def test_the_winner_who_lost_points_by_quitting_a_heat():
     assert why.duels.headline == "Won 17.5 of 25 duels; 23.1 were expected."
     assert why.duels.meaning == (
         "A duel is Dragana against one opponent in one heat: 5 opponents, 4 heats, and the overall result counts as "
-        "one more heat. A draw is half."
+        "one more heat. A draw counts as half."
     )
     order = "Dragana 171, Otto 138, Chidi 135, Mateo 134, Jun 111, Old Tom 75"
     assert why.ranked_by == f"Ranked by the sum of the heats' scores: {order}."
@@ -156,13 +156,13 @@ def test_who_is_not_compared_and_why():
     assert why.duels.not_compared == words
     assert why.duels.headline == "Won 0 of 2 duels; 1.0 were expected."
     places = "a 60.5 s, b +1.25, c did not finish, d quit, e did not finish"
-    assert why.ranked_by == f"Ranked as sent: {places}."
+    assert why.ranked_by == f"Ranked as submitted: {places}."
     assert why.standings["gap_s"].drop_nulls().to_list() == [0.0, 1.25]
     with pytest.raises(podium.UnknownError, match="'f' is not rated in event 'e': it was not ranked"):
         rated.explain("e", "f")
     scored = [{"event_id": "e", "player": "a", "position": 1, "score": 7}]
     scored += [{"event_id": "e", "player": "b", "position": 2, "score": 9}]
-    assert podium.rate(scored, "elo").explain("e", "a").ranked_by == "Ranked as sent: a 7, b 9."
+    assert podium.rate(scored, "elo").explain("e", "a").ranked_by == "Ranked as submitted: a 7, b 9."
 
 
 @pytest.mark.parametrize(

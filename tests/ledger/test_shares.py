@@ -118,7 +118,7 @@ def test_one_who_met_nobody_has_nothing_to_share(system):
     assert (why.delta, why.groups, why.rows.height) == (0.0, (), 0)
     assert why.verdict == "a kept the rating."
     assert why.summary == "a: you kept your rating."
-    assert why.duels.headline == "Nobody was compared."
+    assert why.duels.headline == "No one was compared with anyone."
 
 
 def test_values_and_divisions():

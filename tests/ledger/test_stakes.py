@@ -138,7 +138,7 @@ def test_drawn_tables_are_as_near_as_they_say(name, monkeypatch):
     rated = rated_by(name)
     drawn = rated.stakes(CIRCLE, "cleo")
     assert not drawn.is_exact
-    assert "drawn as the system expects them, ±" in drawn.method
+    assert "sampled as the system predicts them, ±" in drawn.method
     monkeypatch.setattr(definition, "MAX_EXACT", 8)
     exact = rated.stakes(CIRCLE, "cleo")
     assert (exact.draws, exact.is_exact) == (5040, True)

@@ -72,7 +72,7 @@ def test_a_verdict(outcome, change, others, player):
     ("parts", "change", "words"),
     [
         ((("heat 1", "-11.7"), ("quitting it", "-33.4"), ("heat 4", "4.6")), "-40.5", "Quitting it cost 33.4 of them."),
-        ((("heat 1", "-45.0"), ("heat 2", "4.5")), "-40.5", "Heat 1 cost 45.0; all else brought 4.5."),
+        ((("heat 1", "-45.0"), ("heat 2", "4.5")), "-40.5", "Heat 1 cost 45.0; everything else brought 4.5."),
         ((("heat 1", "-10.0"), ("heat 2", "-10.1"), ("heat 3", "-10.2")), "-30.3", "No one heat decided it."),
         ((("heat 1", "5.0"), ("heat 2", "5.0")), "10.0", "No one heat decided it."),
         ((("heat 1", "5.0"), ("heat 2", "0.0")), "5.0", "Heat 1 brought them all."),

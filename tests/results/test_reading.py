@@ -82,7 +82,10 @@ BAD = [
         "row 2, column started_at: '2025-01-02 00:00:00+00:00' differs",
     ),
     ("event_id,player,position,time_s\na,ana,1,70\na,ben,2,60", "row 2, column position: 2.0 contradicts time_s 60"),
-    ("event_id,player,position\na,ana,1\na,ben,", "row 1: nothing compares the finishers of this heat of event a"),
+    (
+        "event_id,player,position\na,ana,1\na,ben,",
+        "row 1: nothing determines the order of the finishers of this heat of event a",
+    ),
     ("event_id,player,team,team_score\na,ana,r,1\na,ben,r,2", "row 2, column team_score: 2.0 differs"),
     ("event_id,player,mode,position\na,ana,x,1\na,ben,y,2", "row 2, column mode: 'y' differs"),
     ("", "results.csv: is empty"),

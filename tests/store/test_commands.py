@@ -91,7 +91,7 @@ def test_a_database_of_an_earlier_version_is_upgraded(tmp_path):
     opened = ("--db", "opened.db")
     assert "sixties,glicko" in run("pool", "list", "--format", "csv", *opened)
     lines = run("verify", *opened, status=1).splitlines()
-    assert sum("waits to be rated again" in line for line in lines) == 2
+    assert sum("must be rated again" in line for line in lines) == 2
     assert "podium: compared: 2 pools, 0 events, 0 changes" in lines
     for words in (("ingest", results), ("void", "--event", "d0"), ("season", "list")):
         assert "run podium db upgrade" in run(*words, "--pool", "sixties", *opened, status=2)
@@ -111,7 +111,7 @@ def test_a_database_of_an_earlier_version_is_upgraded(tmp_path):
 
     assert "copied to" in run("db", "upgrade", *opened)
     (tmp_path / "podium.db").unlink()
-    assert "waits to be rated again" in run("db", "restore", copy, status=1)
+    assert "must be rated again" in run("db", "restore", copy, status=1)
     assert "pool sixties: 5 events rated again" in run("db", "upgrade")
 
 
@@ -263,7 +263,7 @@ def test_a_map_that_is_kept_reads_no_other_file(tmp_path):
     run("pool", "create", "club", "--system", "elo", "--order", "sequence")
     run("ingest", odd, "--pool", "club", "--map", own)
     refusal = run("ingest", odd, "--pool", "club", "--amend", status=2)
-    assert "the map that pool club saved for odd.csv joins other files. Give a map with --map." in " ".join(
+    assert "the map that pool club saved for odd.csv joins other files. Name a map with --map." in " ".join(
         refusal.split()
     )
     words, _ = streams("ingest", odd, "--pool", "club", "--amend", "--map", own)

@@ -184,7 +184,7 @@ def test_ranks_are_those_before_an_event(store):
             *board.select("player", "rank").iter_rows()
         }
     for number in (1, 8):
-        with pytest.raises(podium.UnknownError, match="no ranks of"):
+        with pytest.raises(podium.UnknownError, match="no ranks for"):
             store.ranks_on("main", number)
     store.submit("main", race(98, "ab", sequence=1_000_000_000))
     assert store.snapshot_days("main") == [*range(2, 8), 1_000_000_001]

@@ -76,7 +76,7 @@ def test_a_marked_pool_waits_until_it_is_rated_again(kind, earlier, new_url):
 
     findings = store.verify()
     assert len(findings) == 2  # and no number of theirs is called a fault
-    assert all("waits to be rated again" in each and "podium db upgrade" in each for each in findings)
+    assert all("must be rated again" in each and "podium db upgrade" in each for each in findings)
     rows = duel(9, "2020-01-01")
     for act in (
         lambda: store.submit("sixties", rows),

@@ -176,8 +176,8 @@ def test_a_side_s_margin_is_its_team_score_or_the_sum_of_its_scores():
 def test_stakes_take_a_margin_or_assume_the_usual_one_and_say_so(rated):
     usual, close = rated.stakes(["a", "b"], "a"), rated.stakes(["a", "b"], "a", margin=1.0)
     margin = rated.system.within(rated.replayed.pools[0]).usual_margin
-    assert usual.method.endswith(f"A win is by {margin:.3g}, the usual margin of this pool.")
-    assert close.method.endswith("A win is by 1.")
+    assert usual.method.endswith(f"Assumes a win by {margin:.3g}, this pool's usual margin.")
+    assert close.method.endswith("Assumes a win by 1.")
     assert rated.stakes(["a", "b"], "a", margin=margin).frame["delta"].to_list() == usual.frame["delta"].to_list()
     assert close.frame["delta"][0] < usual.frame["delta"][0]
     live = podium.Live(BOTH)
@@ -186,7 +186,7 @@ def test_stakes_take_a_margin_or_assume_the_usual_one_and_say_so(rated):
     moved = live.rate([row | {"started_at": SEASON["started_at"].max()} for row in won])
     assert close.frame["delta"][0] == pytest.approx(moved.filter(player="a")["delta"].item(), abs=1e-9)
     sides = rated.stakes(sides=[["a", "b"], ["c", "d"]], player="a", margin=2.0)
-    assert sides.method.endswith("A win is by 2.")
+    assert sides.method.endswith("Assumes a win by 2.")
     with pytest.raises(ParameterError, match="only a result between two sides has a margin"):
         rated.stakes(["a", "b", "c"], "a", margin=1.0)
     with pytest.raises(ParameterError, match="adaptive does not rate margins"):

@@ -37,7 +37,7 @@ def test_the_winner_lost_points_and_the_page_says_why(site):
     assert card.first("h2").text == "Dragana won, but lost 40.5 points."
     assert card.first("p", "lead").text == "Quitting heat 2 cost 33.4 of them."
     assert card.first("h3").text == "Won 17.5 of 25 duels; 23.1 were expected."
-    assert "the overall result counts as one more heat. A draw is half." in card.text
+    assert "the overall result counts as one more heat. A draw counts as half." in card.text
     assert "That is 5.6 less than expected: a duel moved Dragana about 7 points." in card.text
     opened = [each for each in card.every("details") if "open" in each.attributes]
     assert [each.first("b").text for each in opened] == ["Heat 2"]

@@ -156,7 +156,7 @@ def compiled_equals_interpreted(history: History) -> str | None:
     player = events.player_names[int(events.columns.player[entrant])]
     return (
         f"{system.state_type._fields[field]} of {player} is {compiled.after[entrant, field]!r} compiled and "
-        f"{plain.after[entrant, field]!r} in Python; write w * w instead of w**2, and compare with if, not with tricks"
+        f"{plain.after[entrant, field]!r} in Python; write w * w instead of w**2, and compare values with if"
     )
 
 

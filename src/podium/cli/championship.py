@@ -30,21 +30,26 @@ def standings(
     scheme: str = Option(
         "f1",
         metavar="SCHEME",
-        help="Points: a name (f1, f1-2003, f1-1991, f1-1961, motogp, mario-kart) or a list such as 10,8,6. Then other"
-        " kinds of races by mode (sprint=3,2,1), awards, also only for the first places (+fastest_lap=1/10), and"
-        " rounds=12, the number of rounds in the season.",
+        help=(
+            "Points: a name (f1, f1-2003, f1-1991, f1-1961, motogp, mario-kart) or a list such as 10,8,6."
+            " Optionally followed by points for other kinds of races by mode (sprint=3,2,1), for awards"
+            " (+pole=1, or +fastest_lap=1/10 for the top ten only), and by the number of rounds in the"
+            " season (rounds=12)."
+        ),
     ),
     best: int | None = Option(None, min=1, help="Number of rounds that count for each player."),
-    drop: int | None = Option(None, min=1, help="Number of rounds that do not count: each player's worst ones."),
-    teams: int | None = Option(None, min=1, help="Rank teams, by this many of their members in each round."),
-    season: str | None = Option(None, metavar="SPAN", help="Only this year, or these days: 2025-09-01/2026-05-31."),
+    drop: int | None = Option(None, min=1, help="Number of each player's worst rounds to drop."),
+    teams: int | None = Option(None, min=1, help="Also rank teams, counting this many of their members in each round."),
+    season: str | None = Option(
+        None, metavar="SPAN", help="Use only this year or period, such as 2025 or 2025-09-01/2026-05-31."
+    ),
     player: str | None = Option(None, "--player", "-p", help="Explain the lead of this player or team over the next."),
-    pool: str | None = options.pool_option("The pool, if there are several."),
+    pool: str | None = options.pool_option("Pool to use, if there are several."),
     form: Format = PRINTED,
 ) -> None:
     """Show the points of players in a championship, round by round. Points in brackets do not count.
 
-    Equal points are decided by the number of wins, then second places, and so on. An event's `weight` multiplies its
+    Ties on points are broken by the number of wins, then second places, and so on. An event's `weight` multiplies its
     points.
     """
     from podium.ledger.championship import championship

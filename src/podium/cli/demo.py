@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 HOST = "127.0.0.1"
 PORT = 8000  # default; if it is taken, a free port is used
 SHOWN = (  # addresses to open, with descriptions
-    ("", "all pools, and a search"),
+    ("", "all pools, with a search"),
     ("/bikes", "a leaderboard"),
     ("/bikes/players/Dragana", "a player"),
     ("/bikes/events/bikes-058/Dragana", "why she won but lost points"),
@@ -109,7 +109,7 @@ def serve_season(season: Path, port: int | None) -> None:
         from podium.store.keys import create_key
     listener = listening_socket(port)
     address = f"http://{HOST}:{listener.getsockname()[1]}"
-    typer.echo("Podium is rating the example season. The first time, this takes some seconds.\n")
+    typer.echo("Podium is rating the example season. The first time, this takes a few seconds.\n")
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends like Ctrl-C, and removes its files
     with contextlib.suppress(KeyboardInterrupt), listener, season_store(season) as store:
         plan_races(store)

@@ -28,7 +28,7 @@ AUDIT_TABLES = {  # attribute of Audit and title, by name in JSON
     "months": ("months", "Points by month"),
     "broken": ("unbalanced", "Events whose points do not sum to zero"),
     "farmed": ("farming", "Points mostly from a few opponents"),
-    "groups": ("isolated_groups", "Groups who only play each other"),
+    "groups": ("isolated_groups", "Groups that only play each other"),
     "newcomers": ("newcomers", "Newcomers who rise far faster than others"),
     "quitters": ("quitters", "Players who quit often"),
 }
@@ -135,7 +135,7 @@ def tune(
         return
     columns = ("system", "events", "pairs", "log_loss", "brier", "accuracy", "calibration_error")
     show.show(tuned.test.scores.select(columns), form, "On the held-out events")
-    show.show(tuned.test.differences, form, "Log loss minus the defaults', with a 95 % interval")
+    show.show(tuned.test.differences, form, "Log loss minus that of the defaults, with a 95 % interval")
     if form is Format.table:
         typer.echo(toml)
         typer.echo(f"Use it with --system-file {out}")
@@ -305,7 +305,10 @@ def matchmaking(
     least: int = Option(
         0,
         min=0,
-        help="Minimum number of players once the target wait is over. 0 means all if there are sides, otherwise 2.",
+        help=(
+            "Minimum number of players once the target wait is over. 0 means a full match if there are "
+            "sides, and 2 otherwise."
+        ),
     ),
     minutes: float = Option(30.0, help="Minutes to simulate for each population."),
     match_s: float = Option(240.0, "--match", help="Length of a match, in seconds."),
@@ -344,5 +347,5 @@ def matchmaking(
         with show.progress("matching"):
             runs = compare_policies(crowds, policies)
     if chart is not None:
-        plotting.save(plotting.waits_and_spreads(runs, "What a longer wait buys"), chart)
+        plotting.save(plotting.waits_and_spreads(runs, "Effect of longer waits"), chart)
     show.show(runs, form, "Waits in seconds, spreads in points")

@@ -71,7 +71,7 @@ def plot(
 
 POOL = options.pool_option("Publish only this pool [default: all public pools].")
 POINTS = Option(
-    None, "--scheme", metavar="SCHEME", help="Also publish championship points by a scheme such as 'f1 drop=2'."
+    None, "--scheme", metavar="SCHEME", help="Also publish championship points, using a scheme such as 'f1 drop=2'."
 )
 TITLE = Option(None, metavar="TEXT", help="Heading, such as 'Karts 2026', if FILE has one pool.")
 

@@ -190,8 +190,8 @@ def explain(
     file: Input = input_option(),
     event: str | None = Option(None, "--event", "-e", help="ID of the event [default: the player's latest]."),
     player: str = Option(..., "--player", "-p", help="Name of the player."),
-    last: int | None = Option(None, min=1, help="Add up the reasons for this many of the latest events."),
-    pool: str | None = options.pool_option("The pool of these events, if there are several."),
+    last: int | None = Option(None, min=1, help="Total the reasons for this many of the latest events."),
+    pool: str | None = options.pool_option("Pool of these events, if there are several."),
     system: "System" = SYSTEM,
     period: str = options.PERIOD,
     start: str | None = options.START,
@@ -203,7 +203,7 @@ def explain(
     from podium.cli.terminal.show import explanation_text, what_if_text
 
     if last is not None and (event is not None or what_if):
-        raise ParameterError("--last adds up several events. Leave out --event and --what-if.")
+        raise ParameterError("--last totals several events. Leave out --event and --what-if.")
     with show.progress("reading", "rating", "explaining") as steps:
         rated = rated_file(file, system, period, steps, start)
         if last is not None:

@@ -26,7 +26,7 @@ class PoolSummary(TypedDict):
 class Totals(TypedDict):
     """Totals for the recalculated changes, whether applied or only previewed."""
 
-    events: int  # Number of events in which a change was recalculated, including seasons.
+    events: int  # Number of events and season starts in which a change was recalculated.
     players: int  # Number of players for whom a change was recalculated.
     changes: int  # Number of changes that are new, different or removed.
     largest: float  # Largest difference in any rating, in points. 0 if no rating is different.
@@ -57,7 +57,8 @@ class Season(TypedDict):
     starts_at: datetime | None  # Start time. Null in a pool without dates.
     keep: float  # Share of each lead over a newcomer that is kept, from 0 to 1.
     sequence: NotRequired[float]  # Number of the season's first event, in a pool with numbered events.
-    widens: NotRequired[bool]  # True if each rating became less certain, by as many points as the season took from it.
+    # True if the uncertainty of each rating grew by as many points as the season deducted from it.
+    widens: NotRequired[bool]
 
 
 class Change(TypedDict):
@@ -88,11 +89,14 @@ class Receipt(TypedDict):
     duplicate: bool  # True if the same event has already been stored with identical content.
     changes: list[Change]  # The rating changes in this event, in the order of its rows.
     rerated: int  # Number of later rating changes that were recalculated.
-    effects: list[Effect]  # The largest rating changes that a dry run would cause. Only in its first receipt.
-    totals: Totals | None  # The totals of the changes that a dry run would cause. Only in its first receipt.
+    # The largest rating changes that the request would cause. Only in the first receipt of a dry run.
+    effects: list[Effect]
+    # The totals of the changes that the request would cause. Only in the first receipt of a dry run.
+    totals: Totals | None
     next: str | None  # Cursor for the next page of effects (`effects_after`). Null on the last page.
     warnings: list[str]  # Warnings about names that are similar to existing ones, and unused values.
-    head: Head | None  # Keep this, so that `podium verify --head` can detect removed entries. Null in a dry run.
+    # Head of the log. Keep it, so that `podium verify --head` can detect removed entries. Null in a dry run.
+    head: Head | None
     # Note on late results and corrections if the system learns from the pool. For the first events of a pool, a note if
     # they have numbers instead of dates.
     notice: NotRequired[str]
@@ -109,12 +113,13 @@ class ResultRow(TypedDict):
     time_s: NotRequired[float]  # The time, in seconds.
     score: NotRequired[float]  # Score; higher is better.
     team_score: NotRequired[float]  # The score of the team.
-    status: NotRequired[Literal["finished", "quit", "dnf", "disqualified", "did_not_start"]]  # How the heat ended.
+    # How the heat ended for the player.
+    status: NotRequired[Literal["finished", "quit", "dnf", "disqualified", "did_not_start"]]
     played_s: NotRequired[float]  # Number of seconds for which the player took part.
     duration_s: NotRequired[float]  # Duration of the heat in seconds.
     ranked: NotRequired[bool]  # True if the event counts towards ratings.
     handicap: NotRequired[bool]  # True if the player had a handicap.
-    side: NotRequired[str]  # `home` for the side at home, or `white` for the side that moves first.
+    side: NotRequired[str]  # `home` for the home side, or `white` for the side that moves first.
     awards: NotRequired[str]  # Awards such as the fastest lap, separated by commas.
     shared: NotRequired[dict[str, str]]  # Equipment that the player used, by kind.
     weight: NotRequired[float]  # Weight of the event. An event with weight 2 counts like two events.
@@ -209,7 +214,7 @@ class ListedRow(TypedDict):
     last_played_at: datetime | None  # Start of the player's last rated event. Null in a pool with numbered events.
     move: int | None  # Number of ranks gained since the day in `since`. Null if there is no rank to compare with.
     is_new: bool  # True if the player was not on this board on the day in `since`.
-    spark: list[float]  # The rating after each of the last 16 changes (or fewer), oldest first.
+    spark: list[float]  # The rating after each of the latest changes (at most 16), oldest first.
     newest_change: float | None  # Change in the pool's latest event, in points. Null for players who did not take part.
     newest_shown: float | None  # The change as displayed: the difference between the two displayed ratings.
     last_sequence: NotRequired[float]  # Number of the player's last rated event, in a pool with numbered events.
@@ -253,7 +258,7 @@ class Leaderboard(TypedDict):
 
 
 class RatingCount(TypedDict):
-    """The number of players whose ratings are within the same point."""
+    """The number of players whose ratings are within the same range of one point."""
 
     rating: int  # A whole number. It stands for all ratings from this number up to the next whole number.
     players: int  # Number of players with such a rating.
@@ -308,7 +313,7 @@ class ShownChange(TypedDict):
 
 
 class ReasonGroup(TypedDict):
-    """Reasons that belong together: a heat, an opponent, a band of strength, or another cause."""
+    """Reasons that belong together: a heat, an opponent, a group of opponents of similar strength, or another cause."""
 
     kind: str  # Kind of group: `heat`, `opponent`, `band` or `cause`.
     label: str  # Label of the group.
@@ -412,18 +417,18 @@ class AlternativeChange(TypedDict):
     words: str  # A description of what is different.
     delta: float  # The rating change that would have resulted, in points.
     shown: float  # The change, rounded for display.
-    better: float  # Points better than the actual change, rounded for display. Negative if worse.
+    better: float  # Difference from the actual change in points, rounded for display. Negative if worse.
 
 
 class AlternativeChanges(TypedDict):
-    """The effect of an event on a player, and the effects that it could have had."""
+    """The effect of an event on a player, and the effect it would have had with different results."""
 
     event_id: str  # The event.
     player: str  # The player's current name.
     rating_before: float  # The rating before the change, in points.
     delta: float  # The actual change, in points.
     shown: float  # The change, rounded for display.
-    alternatives: list[AlternativeChange]  # The possible effects. In each, one thing is different.
+    alternatives: list[AlternativeChange]  # The alternatives. In each, one thing is different.
 
 
 class Equipment(TypedDict):

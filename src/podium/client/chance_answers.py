@@ -155,9 +155,9 @@ class RaceStakes(TypedDict):
     stakes: list[StakesLine]  # One row per place, best first.
     entrants: list[StakesEntrant]  # Entrants, highest rating first.
     headline: str  # Sentence about the places in which the first player gains points.
-    outlook: str | None  # Sentence about the best place that is likely. Null if there is no table.
+    outlook: str | None  # Sentence about the best place that the player is likely to reach. Null if there is no table.
     method: str  # Method and accuracy, or the reason why there is no table.
-    draws: int  # Number of possible finishing orders of the other entrants that the table is based on.
+    draws: int  # The table is based on this number of possible finishing orders of the other entrants.
     is_exact: bool  # True if these are all the possible finishing orders.
     error: float  # The largest `error` of all rows.
     age_s: float  # Age of the table in seconds, if newer results have arrived. Otherwise 0.

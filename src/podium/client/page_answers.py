@@ -87,7 +87,7 @@ class EventName(TypedDict):
 
 
 class AdjacentEvents(TypedDict):
-    """The events before and after a given event, in the order they are rated."""
+    """The events before and after a given event, in the order in which they are rated."""
 
     previous: EventName | None  # Previous event, or null.
     next: EventName | None  # Next event, or null.
@@ -200,7 +200,7 @@ class PlayerCard(TypedDict):
     events: int  # Number of rated events in which the player has taken part.
     first_played_at: datetime | None  # Start time of the player's first rated event. Null in a pool without dates.
     last_played_at: datetime | None  # Start of the player's last rated event. Null in a pool with numbered events.
-    # The established rating, from the sixth event on, for which rating minus two deviations is highest.
+    # The established rating, from the sixth event onwards, with the highest value of rating minus two deviations.
     peak: Peak | None
     last_ten: float  # The sum of the changes in the last ten events, in points. The first five events are left out.
     last_ten_shown: float  # The sum of the changes as they are displayed.
@@ -250,7 +250,7 @@ class RivalRow(TypedDict):
     """A player's duels against one opponent: a duel is one heat, or the overall result of several heats."""
 
     opponent: str  # The opponent.
-    events: int  # Number of events in which the two were compared.
+    events: int  # Number of events in which the two players were compared.
     met: int  # Number of duels between them. Duels that neither of them finished do not count.
     won: int  # Number of duels in which the player scored more than half a point.
     drawn: int  # Number of duels in which both scored half a point.
@@ -355,7 +355,7 @@ class RoundPoints(TypedDict):
     """The points from one round."""
 
     event_id: str  # The event.
-    points: float  # Points scored in it.
+    points: float  # Points scored in this round.
     dropped: bool  # True if the round is one of the worst rounds, which do not count.
 
 
@@ -370,21 +370,22 @@ class Lead(TypedDict):
     """The lead of a player or team over the next one."""
 
     over: str  # The next player or team.
-    points: float  # The lead, in points. If it is 0, the places decide.
-    rounds: list[RoundLead]  # Rounds that made a difference, the largest difference first.
+    points: float  # The lead, in points. If it is 0, places break the tie.
+    rounds: list[RoundLead]  # Rounds that made a difference, largest difference first.
 
 
 class ChampionshipRow(TypedDict):
     """A player or a team in the standings."""
 
-    rank: int  # Rank. Equal points are decided by the number of first places, then second places, and so on.
+    rank: int  # Rank. Ties on points are broken by the number of first places, then second places, and so on.
     name: str  # Name of the player or team.
     team: str | None  # The player's latest team. Null for teams, and for players without one.
     points: float  # Points that count.
     wins: int  # Number of races won.
     rounds: list[RoundPoints]  # Rounds with a result, oldest first.
-    reachable: float | None  # The most points possible at the end of the season. Null if its rounds are unknown.
-    uncatchable: bool  # True if nobody below can reach these points any more.
+    # The most points possible at the end of the season. Null if the number of rounds is unknown.
+    reachable: float | None
+    uncatchable: bool  # True if nobody below can still reach these points.
     lead: Lead | None  # The lead over the next player or team. Null for the last one.
 
 
@@ -394,7 +395,7 @@ class Championship(TypedDict):
     season: str | None  # Name of the season, or null.
     scheme: str  # The points scheme.
     counting: int  # Number of rounds that count for each player.
-    remaining: int | None  # Number of rounds to come. Null if unknown.
+    remaining: int | None  # Number of remaining rounds. Null if unknown.
     points_left: float | None  # The most points a player can still score. Null if unknown.
     rounds: list[Round]  # The rounds so far, oldest first.
     players: list[ChampionshipRow]  # The players, best first.
@@ -413,7 +414,7 @@ class WeightPoint(TypedDict):
 
     event_number: int  # Position of this event among the player's rated events, counting from 1.
     points: float  # The largest change in the median player's rating from a single duel, in points.
-    players: int  # Number of players from whom the median was calculated.
+    players: int  # Number of players on whom the median is based.
 
 
 class PoolFacts(TypedDict):

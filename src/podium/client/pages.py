@@ -55,7 +55,7 @@ class PageRoutes:
 
         Args:
             since: Return only races that start at this time or later.
-            ahead: Only races that have not taken place yet.
+            ahead: Return only races that have not taken place yet.
 
         Returns:
             A list. Each item is an upcoming or past race. It has the fields `fixture_id, title, starts_at, entrants,
@@ -116,7 +116,7 @@ class PageRoutes:
             fixture_id: ID of the upcoming race.
             player: Player whose table is returned. The player does not have to be an entrant yet.
             heats: Number of heats. The player is assumed to take the same place in each.
-            new: A newcomer whose name is similar to a known one. Can be repeated.
+            new: Name of a newcomer, if it is similar to a known name. Can be repeated.
 
         Returns:
             The effect of each place in an upcoming race. It has the fields `stakes, entrants, headline, outlook,
@@ -241,7 +241,8 @@ class PageRoutes:
             event_id: ID of the event.
 
         Returns:
-            The events before and after a given event, in the order they are rated. It has the fields `previous, next`.
+            The events before and after a given event, in the order in which they are rated. It has the fields
+            `previous, next`.
         """
         return json_call(
             "GET", "/pools/{pool}/events/{event_id}/adjacent", AdjacentEvents, pool=pool, event_id=event_id
@@ -391,12 +392,12 @@ class PageRoutes:
     def standings(
         self, pool: str, *, season: str | None = None, top: int = 100, before: bool = False
     ) -> Call[Championship]:
-        """Return the points of each round of a season, by the pool's points scheme.
+        """Return the points for each round of a season, according to the pool's points scheme.
 
         Args:
             season: Name of the season. Default: the current one, or all events.
             top: Number of rows per page.
-            before: Return the standings before this season, which must be the first.
+            before: Return the standings before this season, which must be the pool's first.
 
         Returns:
             The standings of a season. It has the fields `season, scheme, counting, remaining, points_left, rounds,
@@ -415,7 +416,7 @@ class PageRoutes:
     def facts(self, pool: str) -> Call[PoolFacts]:
         """Return expected scores by rating lead, how much a duel changes ratings, and how reliable predictions are.
 
-        These facts are calculated once a night.
+        These facts are calculated every night.
 
         Returns:
             Facts from a pool's whole history, as of a given day. It has the fields `day, events, players, duels,

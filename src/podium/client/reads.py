@@ -60,7 +60,7 @@ class ReadRoutes:
     def event(self, pool: str, event_id: str) -> Call[EventDetails]:
         """Return an event with its results and rating changes.
 
-        Its `version` is also its `ETag`. A correction with this `If-Match` fails if the event has changed since.
+        Its `version` is also its `ETag`. A correction that sends it as `If-Match` fails if the event has changed since.
 
         Args:
             event_id: ID of the event.
@@ -84,7 +84,7 @@ class ReadRoutes:
     def keys(self, pool: str) -> Call[list[KeyDetails]]:
         """List the keys of a pool, including revoked ones.
 
-        If your key is for all pools, the list also includes the other keys for all pools.
+        If your key covers all pools, the list also includes the other keys that do.
 
         Returns:
             A list. Each item is an API key. It has the fields `id, name, role, pool, per_second, backdating_limit_s,
@@ -152,11 +152,11 @@ class ReadRoutes:
 
     @route
     def distribution(self, pool: str) -> Call[list[RatingCount]]:
-        """Return how many players have each rating, rounded to whole numbers, lowest first.
+        """Return the number of players at each rating, rounded down to a whole number, lowest first.
 
         Returns:
-            A list. Each item is the number of players whose ratings are within the same point. It has the fields
-            `rating, players`.
+            A list. Each item is the number of players whose ratings are within the same range of one point. It has the
+            fields `rating, players`.
         """
         return json_call("GET", "/pools/{pool}/distribution", list[RatingCount], pool=pool)
 
@@ -230,7 +230,7 @@ class ReadRoutes:
 
     @route
     def best_ever(self, pool: str) -> Call[BestEverBoard]:
-        """List the best players of all time by their peak strength in hindsight, and how certain the order is.
+        """List the best players of all time by peak strength in hindsight, with the certainty of each place.
 
         Returns:
             The best players of all time, in hindsight. These are not official ratings. It has the fields `as_of,
@@ -272,7 +272,7 @@ class ReadRoutes:
 
     @route
     def reasons(self, pool: str, player: str, *, events: int = 10) -> Call[ReasonTotals]:
-        """Explain why a player's rating changed in the latest events. The points of the reasons are added up by kind.
+        """Explain why a player's rating changed in the latest events. The points are totalled by kind of reason.
 
         Args:
             player: Name of the player.
@@ -301,11 +301,11 @@ class ReadRoutes:
         Args:
             event_id: ID of the event.
             player: Name of the player.
-            margin: Margin of wins between two sides. Default: the usual margin of the pool.
+            margin: Assumed winning margin between two sides. Default: the pool's usual margin.
 
         Returns:
-            The effect of an event on a player, and the effects that it could have had. It has the fields `event_id,
-            player, rating_before, delta, shown, alternatives`.
+            The effect of an event on a player, and the effect it would have had with different results. It has the
+            fields `event_id, player, rating_before, delta, shown, alternatives`.
         """
         return json_call(
             "GET",
@@ -358,7 +358,7 @@ class ReadRoutes:
 
     @route
     def snapshot_days(self, pool: str) -> Call[list[date | float]]:
-        """List the days that have ranks, oldest first.
+        """List the days for which ranks are stored, oldest first.
 
         In pools without dates, list event numbers instead.
 

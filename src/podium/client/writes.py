@@ -43,7 +43,7 @@ class WriteRoutes:
             player_word: Word for a single player, such as rider.
             public: True if anyone can read the pages and data without a key. Initially false.
             time_zone: Time zone of dates on pages, such as Europe/Berlin.
-            points_scheme: Championship points: the name of a scheme or a list of points, and settings.
+            points_scheme: Championship points: the name of a scheme or a list of points, plus any settings.
             display: How scores are shown: `factor=100 floor=0 tiers=Bronze:0,Silver:1400`. All three are optional.
 
         Returns:
@@ -76,7 +76,7 @@ class WriteRoutes:
         every: str = "",
         dry_run: bool = False,
     ) -> Call[int]:
-        """Choose whether the events of a pool are ordered by date or by number, if it has fewer than 50 events.
+        """Order a pool's events by date or by number. This is possible only while the pool has fewer than 50 events.
 
         Args:
             order: `dated` if its events have dates, or `sequence` if they have numbers instead.
@@ -198,7 +198,7 @@ class WriteRoutes:
         Args:
             player: Account to merge.
             into: Player who gets the results of both.
-            kind: Kind of equipment, such as `car`, if this is equipment and not a player.
+            kind: Kind of equipment, such as `car`, if the name belongs to equipment rather than a player.
             reason: Reason to record in the log. It can be deleted later.
             dry_run: Save nothing.
 
@@ -220,7 +220,7 @@ class WriteRoutes:
 
         Args:
             player: Name of the player.
-            kind: Kind of equipment, such as `car`, if this is equipment and not a player.
+            kind: Kind of equipment, such as `car`, if the name belongs to equipment rather than a player.
             reason: Reason to record in the log. It can be deleted later.
             dry_run: Save nothing.
 
@@ -266,7 +266,7 @@ class WriteRoutes:
         Args:
             player: Name of the player.
             name: New name of the player.
-            kind: Kind of equipment, such as `car`, if this is equipment and not a player.
+            kind: Kind of equipment, such as `car`, if the name belongs to equipment rather than a player.
         """
         return json_call(
             "POST",

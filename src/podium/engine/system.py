@@ -98,7 +98,9 @@ class System(PoolReader):
     unfinished: ClassVar[str] = (  # effect of a quit or dnf
         "It loses to everyone who finished the heat; two who did not finish are not compared."
     )
-    winning_margin: ClassVar[str] = "It does not: ahead is ahead, by a hair or by a lap."  # effect of a win's margin
+    winning_margin: ClassVar[str] = (  # effect of a win's margin
+        "It does not: a narrow lead counts as much as a large one."
+    )
     stakes: ClassVar[str] = (  # reasons why one event counts more than another
         "Every event counts the same, unless it was sent with a weight."
     )
@@ -303,7 +305,10 @@ class System(PoolReader):
         count = int(self.at_limit(states).sum())
         if not count:
             return None
-        return f"{self.name}: {count:,} of {len(states):,} players are beyond what the system can rate; {self.instead}"
+        return (
+            f"{self.name}: {count:,} of {len(states):,} players are outside the range that the system can"
+            f" rate; {self.instead}"
+        )
 
     def shown(self, states: npt.NDArray[np.float64]) -> dict[str, npt.NDArray[Any]]:
         """Return the fields of states as columns to display, with `rating` first. `states` has shape (rows, fields)."""

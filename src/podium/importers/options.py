@@ -50,8 +50,10 @@ class Format(NamedTuple):
 FORMATS = {
     "xonstat": Format("match reports from Xonotic servers"),
     "stk": Format("the database of a SuperTuxKart server that stores results"),
-    "f1db": Format("a release of f1db: a folder or .zip of CSV, or the single JSON", reader="formula1.read_f1db"),
-    "ergast": Format("Ergast's CSV tables, or the JSON of its API", reader="formula1.read_ergast"),
+    "f1db": Format(
+        ("a release of f1db: a folder or .zip of CSV files, or the single JSON file"), reader="formula1.read_f1db"
+    ),
+    "ergast": Format("Ergast's CSV tables, or JSON from its API", reader="formula1.read_ergast"),
     "pgn": Format("chess games"),
     "racetime": Format("races on racetime.gg as JSON"),
     "startgg": Format("sets of a start.gg event as JSON"),

@@ -36,7 +36,7 @@ class RoundPoints:
     """The points from one round."""
 
     event_id: str = described("The event.")
-    points: float = described("Points scored in it.")
+    points: float = described("Points scored in this round.")
     dropped: bool = described("True if the round is one of the worst rounds, which do not count.")
 
 
@@ -53,8 +53,8 @@ class Lead:
     """The lead of a player or team over the next one."""
 
     over: str = described("The next player or team.")
-    points: float = described("The lead, in points. If it is 0, the places decide.")
-    rounds: tuple[RoundLead, ...] = described("Rounds that made a difference, the largest difference first.")
+    points: float = described("The lead, in points. If it is 0, places break the tie.")
+    rounds: tuple[RoundLead, ...] = described("Rounds that made a difference, largest difference first.")
 
     def sentence(self, name: str) -> str:
         """Return the lead of the player or team with this name as a sentence."""
@@ -68,7 +68,7 @@ class ChampionshipRow:
     """A player or a team in the standings."""
 
     rank: int = described(
-        "Rank. Equal points are decided by the number of first places, then second places, and so on."
+        "Rank. Ties on points are broken by the number of first places, then second places, and so on."
     )
     name: str = described("Name of the player or team.")
     team: str | None = described("The player's latest team. Null for teams, and for players without one.")
@@ -76,9 +76,9 @@ class ChampionshipRow:
     wins: int = described("Number of races won.")
     rounds: tuple[RoundPoints, ...] = described("Rounds with a result, oldest first.")
     reachable: float | None = described(
-        "The most points possible at the end of the season. Null if its rounds are unknown."
+        "The most points possible at the end of the season. Null if the number of rounds is unknown."
     )
-    uncatchable: bool = described("True if nobody below can reach these points any more.")
+    uncatchable: bool = described("True if nobody below can still reach these points.")
     lead: Lead | None = described("The lead over the next player or team. Null for the last one.")
 
 
@@ -89,7 +89,7 @@ class Championship:
     season: str | None = described("Name of the season, or null.")
     scheme: str = described("The points scheme.")
     counting: int = described("Number of rounds that count for each player.")
-    remaining: int | None = described("Number of rounds to come. Null if unknown.")
+    remaining: int | None = described("Number of remaining rounds. Null if unknown.")
     points_left: float | None = described("The most points a player can still score. Null if unknown.")
     rounds: tuple[Round, ...] = described("The rounds so far, oldest first.")
     players: tuple[ChampionshipRow, ...] = described("The players, best first.")

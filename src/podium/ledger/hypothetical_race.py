@@ -78,7 +78,8 @@ def method(draws: int, error: float, digits: int, assumption: str, *, is_exact: 
         how = f"The mean over all {draws:,} possible orders of the others, weighted by their probability in the system."
     else:
         how = (
-            f"The mean over {draws:,} orders of the others, drawn as the system expects them, ±{shown(error, digits)}."
+            f"The mean over {draws:,} orders of the others, sampled as the system predicts them,"
+            f" ±{shown(error, digits)}."
         )
     return f"{how} {assumption}".rstrip()
 
@@ -363,8 +364,8 @@ def margin_lines(system: System, sides: int, margin: float | None) -> Lines | No
         {name: [assumed, 0.0] if name == "score" else [None, None] for name in MEASURES},
         dict.fromkeys(MEASURES, pl.Float64),
     )
-    usual = ", the usual margin of this pool" if margin is None else ""
-    return Lines(None, None, measures, f"A win is by {assumed:.3g}{usual}.")
+    usual = ", this pool's usual margin" if margin is None else ""
+    return Lines(None, None, measures, f"Assumes a win by {assumed:.3g}{usual}.")
 
 
 def check_margin(system: System, margin: float | None) -> None:

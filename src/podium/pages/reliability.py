@@ -80,7 +80,8 @@ def reliability_picture(all_bins: Sequence[ReliabilityBin]) -> Picture:
         return Picture(heading, Markup(""), "")
     duels = counted(sum(bin_.duels for bin_ in bins), "duel")
     caption = (
-        f"Across: the predicted chance. Up: how often it came true, over {duels} seen from both sides. Larger dots mean"
+        f"Horizontal: the predicted chance. Vertical: how often it came true, over {duels} seen from"
+        " both sides. Larger dots mean"
         " more duels, and the line through a dot covers 19 out of 20 cases."
     )
     sure = surest_favourites(bins)

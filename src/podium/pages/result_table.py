@@ -116,7 +116,7 @@ def result_table(
         )
     heads = tuple(heat_head(heat) for heat in columns)
     numbered = next((head for head in heads if head[1:].isdecimal()), "")
-    words = f"{numbered} is heat {numbered[1:]}: the place, and below it what was sent." if numbered else ""
+    words = f"{numbered} is heat {numbered[1:]}: the place, with the submitted value below it." if numbered else ""
     caption = f"{basis} {words}".strip()
     return ResultTable(heads, head, tuple(rows), caption, entrants=len(rows))
 

@@ -87,8 +87,11 @@ COLUMNS: tuple[Column, ...] = (
         "side",
         "home, away, white or black",
         "no side has the first move",
-        "Who is at home, or has the first move: home or white for one player or team in a heat, away or black for the "
-        "rest. adaptive learns what this is worth; other systems ignore it.",
+        (
+            "Who is at home, or has the first move: home or white for one player or team in a heat, away"
+            " or black for the rest. adaptive learns what this is worth, and elo uses it if home is set;"
+            " other systems ignore it."
+        ),
         "home",
     ),
     Column("player", "text", NO_DEFAULT, "The player that the row belongs to, always written the same way.", "Ana"),
@@ -202,7 +205,7 @@ COLUMNS: tuple[Column, ...] = (
 )
 
 STATUSES: tuple[Status, ...] = (
-    Status("finished", "The player finished.", "None: place, score or time decide."),
+    Status("finished", "The player finished.", "None: the place, score or time decides."),
     Status(
         "quit",
         "The player left, or lost the connection.",
@@ -215,7 +218,7 @@ STATUSES: tuple[Status, ...] = (
     ),
     Status(
         "disqualified",
-        "The result was disqualified.",
+        "The player was disqualified.",
         "None: the row is left out, as if the player had not taken part.",
     ),
     Status(

@@ -14,7 +14,7 @@ from podium.results.hashing import Integers, as_indices, index_type, number_runs
 from podium.results.plain_rows import is_better_and_slower
 
 MAX_FAULTS = SHOWN_FAULTS + 1  # maximum number of errors to find per rule: one more than are displayed
-NOTHING_COMPARES = "nothing compares the finishers"
+NOTHING_COMPARES = "nothing determines the order of the finishers"
 REMEDY = "give each a position, a score or a time_s, or a status (dnf, quit, …) to those who did not finish"
 
 

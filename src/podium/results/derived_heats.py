@@ -163,7 +163,9 @@ def with_made_dates(frame: pl.DataFrame, start: datetime, every: str) -> pl.Data
     """
     span = SPAN.fullmatch(every.strip() or "1d")
     if span is None:
-        raise ParameterError(f"{every!r} is not a time span. Write a number and h, d, w, mo or y, for example 1w")
+        raise ParameterError(
+            f"{every!r} is not a time span. Write a number followed by h, d, w, mo or y, for example 1w"
+        )
     if "started_at" in frame.columns and frame["started_at"].null_count() < frame.height:
         raise ParameterError("the events have dates. Leave out the first date and the time between events")
     orders = [pl.col(SEQUENCE).first()] if SEQUENCE in frame.columns else []

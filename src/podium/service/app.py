@@ -140,8 +140,8 @@ ABOUT = """Send each result once, and get ratings with a reason for every point.
 
 Requests need a key, sent as `Authorization: Bearer KEY`. Only `/healthz`, `/readyz`, this page and reading public
 pools work without a key. Errors are problem+json (RFC 9457) and name the field. You can send a result several times:
-its `event_id` counts only once. Every response has an `X-Request-Id`, which is yours if you sent one, and is also in
-the service's log.
+its `event_id` counts only once. Every response has an `X-Request-Id`: yours if you sent one, otherwise a new one. The
+service's log also contains it.
 """
 
 
@@ -238,7 +238,7 @@ async def looking_after(app: FastAPI, *, private_webhooks: bool) -> AsyncIterato
 
 def send_entry(
     entry: LogEntry,
-    webhook_id: Annotated[str, Header(description="Number of the entry, the same in every attempt.")],
+    webhook_id: Annotated[str, Header(description="Number of the entry; the same for every attempt.")],
     webhook_timestamp: Annotated[int, Header(description="Time of the attempt in seconds since 1970.")],
     webhook_signature: Annotated[
         str, Header(description="`v1,` followed by the HMAC-SHA256 of `id.timestamp.body` in base64.")

@@ -106,7 +106,7 @@ LEARNT = (
         "points",
         deviation,
         lambda points: (
-            f"From one event to the next, a skill changes by about {points:.1f} points, no matter how soon it is."
+            f"From one event to the next, a skill changes by about {points:.1f} points, no matter how much time passes."
         ),
     ),
     LearntParameter(
@@ -121,7 +121,7 @@ LEARNT = (
         "A day's form",
         "points",
         deviation,
-        lambda points: f"On the day, a player is about {points:.0f} points better or worse than the skill.",
+        lambda points: f"On a given day, a player performs about {points:.0f} points above or below their skill.",
     ),
     LearntParameter(
         "growth",
@@ -137,7 +137,7 @@ LEARNT = (
         "Ageing",
         "points",
         lambda a_year: SCALE * a_year,
-        lambda points: f"After ten years, each year {direction(points, 'takes', 'brings')}.",
+        lambda points: f"After ten years, each further year {direction(points, 'takes', 'brings')}.",
     ),
     LearntParameter(
         "unfinished",
@@ -151,7 +151,10 @@ LEARNT = (
         "Reach",
         "%",
         lambda logarithm: 100.0 / (1.0 + (math.pi * math.exp(-logarithm)) ** 2),
-        lambda percent: f"The first and last of a field say {percent:.0f} % as much about each other as neighbours do.",
+        lambda percent: (
+            f"A duel between the first and the last of a field counts {percent:.0f} % as much as one"
+            " between neighbours."
+        ),
     ),
     LearntParameter(
         "sharpness",
@@ -168,7 +171,8 @@ LEARNT_OF_ENTRY = LearntParameter(
     "points",
     lambda level: SCALE * level,
     lambda points: (
-        f"Newcomers are {abs(points):.0f} points {'better' if points >= 0.0 else 'weaker'} than the first ones were."
+        f"Newcomers are {abs(points):.0f} points {'better' if points >= 0.0 else 'weaker'} than the"
+        " pool's first ones were."
     ),
 )
 
@@ -214,14 +218,16 @@ def learnt_with(modes: int, equipment: tuple[str, ...], extras: Iterable[str] = 
         for parameter in (
             LearntParameter(
                 f"thing_{number}_spread",
-                f"What a {kind} is worth",
+                f"Value of a {kind}",
                 "points",
                 deviation,
-                functools.partial("Two out of three are within {1:.0f} points because of their {0}.".format, kind),
+                functools.partial(
+                    "For two out of three players, the {0} makes a difference of at most {1:.0f} points.".format, kind
+                ),
             ),
             LearntParameter(
                 f"thing_{number}_day",
-                f"What a year changes of a {kind}",
+                f"Yearly change of a {kind}",
                 "points",
                 lambda logarithm: deviation(logarithm) * math.sqrt(YEAR),
                 functools.partial("In a year, the value of a {0} changes by about {1:.0f} points.".format, kind),

@@ -93,8 +93,8 @@ from podium.systems._adaptive_update import find_modes, update_units, write_pool
 MIN_VARIANCE = 1e-6  # lower limit for the variance of a skill in forecasts
 MAX_KINDS = 4  # kinds of equipment that entrants can share
 WITH_MARGINS = (  # the effect of a margin in pools that have the setting `margin`
-    "In a duel, yes: the further you win by than expected, the more you gain. If you win by less than expected, you can"
-    " lose points. The pool's results decide how much margins count."
+    "In a duel, yes: the more your winning margin exceeds the expected margin, the more you gain. If you win by less"
+    " than expected, you can lose points. The pool's results decide how much margins count."
 )
 
 
@@ -105,7 +105,9 @@ class Adaptive(System):
     name: ClassVar[str] = "adaptive"
     title: ClassVar[str] = "Adaptive"
     for_players: ClassVar[str] = "Beat players you were not expected to beat, and you gain more."
-    source: ClassVar[str] = "Podium's own; the update after Glickman (1999), the noise of a day after Elo-MMR (2021)"
+    source: ClassVar[str] = (
+        "Podium's own; the update follows Glickman (1999), and the day-to-day noise follows Elo-MMR (2021)"
+    )
     formulas: ClassVar[tuple[str, ...]] = (
         "C = 3 / pi^2, rating = initial + 173.7178 m, deviation = 173.7178 sqrt(V)",
         "a newcomer has m = entry maturity, V = spread; maturity: the share of known players in the last 500 entries",
@@ -115,12 +117,12 @@ class Adaptive(System):
         "p(i beats j) = sigma((mu_i - mu_j) / sqrt(1 + C (U_i + U_j + 2 noise))), without the U of what both share",
         "g = 1 / sqrt(1 + C (U_j + noise)), e = sigma(g (mu_i - mu_j))",
         "w = unfinished^[one did not finish] / (1 + (pi (places apart - 1) / (reach n))^2)",
-        "for whoever did not finish: at least 1 in place of unfinished, at the place behind the last who finished",
+        "for a player who did not finish: unfinished is at least 1, and the place is behind the last finisher",
         "S = sum of w g (s - e), J = sum of w g^2 e (1 - e), A = U + noise; step d = A S / (1 + A J)",
         "or to the mode, d = A S(d), or to 4, if that is nearer: then J = S / d - 1 / A",
         "m += c V S / (1 + A J), V -= c^2 V^2 J / (1 + A J); what is in several units moves by the sums of its shares",
         "theta += clip(M^-1 (sum of c (s - p) u + pull to the start), 0.2), u = d logit p / d theta, c = sqrt(2 / n)",
-        "in a field of three and more luck is 1 / sharpness of that in a duel: learnt from winners, in no rating",
+        "in a field of three or more, luck is 1 / sharpness of that in a duel; learnt from winners, affects no rating",
         "M = memory M + (1 - memory) M_0 + sum of c p (1 - p) u u', memory = e^(-sum of c / 20000)",
     )
     state_type = states_with(0, 0, 0)
@@ -141,7 +143,7 @@ class Adaptive(System):
         " about the player."
     )
     unfinished: ClassVar[str] = (
-        "It loses to everyone who finished the heat, and counts at least as much as losing for the last place."
+        "It loses to everyone who finished the heat, and costs at least as much as finishing last."
         " For those who finished, such a duel counts less. The pool's results decide how much less. Two players"
         " who did not finish are not compared."
     )
@@ -156,21 +158,21 @@ class Adaptive(System):
     )
     shared: str | None = parameter(
         None,
-        "equipment with ratings, such as car/tyres for the columns shared:car and shared:tyres, or team",
+        "equipment to rate, such as car/tyres for the columns shared:car and shared:tyres, or team",
     )
     margin: bool = parameter(
-        False, "the margin of a duel counts as well, that is the difference of scores or times; its weight is learnt"
+        False, "the margin of a duel (the difference in score or time) also counts; its weight is learnt"
     )
     reversion: float = parameter(
         0.0,
-        "how far the yearly reversion to the mean of active players may differ from 0 before results show it; 0: none",
+        "how far from 0 the yearly reversion to the mean of active players is likely to be before any results; 0: none",
         unit="per year",
         low=0.0,
         high=1.0,
         search=(),
     )
     size: bool = parameter(
-        False, "the number of players of each side counts; its effect is learnt. Only for sizes known at the start"
+        False, "the size of each side counts; its effect is learnt. Only for sizes known at the start"
     )
     conservative: float = conservatism()
 

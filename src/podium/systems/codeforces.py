@@ -46,7 +46,7 @@ class Codeforces(System):
     formulas: ClassVar[tuple[str, ...]] = (
         "seed = 1 + sum over opponents of 1 / (1 + 10^((me - opponent) / 400))",
         "deserved: the rating whose seed is sqrt(rank seed), ties having the worst rank; d = (deserved - me) / 2",
-        "the published program seeks it among all, oneself at the own rating too (counts_self)",
+        "the published program also counts the contestants themselves as opponents (counts_self)",
         "all d move by -sum of d / n - 1, then by -sum / s of the s = 4 sqrt(n) highest rated, within -10 and 0",
     )
     state_type = State

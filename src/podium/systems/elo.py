@@ -75,12 +75,14 @@ class Elo(System):
     new: int = parameter(30, "number of events for which k_new counts", unit="events", low=0, high=10000, search=())
     k_top: float | None = parameter(None, "k once a rating has reached `top`", unit="points", low=0.0, high=1e6)
     top: float = parameter(2400.0, "rating at which k changes to k_top, permanently", unit="points", search=())
-    home: float = parameter(0.0, "points that playing at home is worth", unit="points")
+    home: float = parameter(0.0, "home advantage in points", unit="points")
     margin: str = parameter(
         "none", "how the lead in `score` changes k", choices=("none", "goals", "root", "log"), search=()
     )
-    keep: float | None = parameter(None, "share of the distance to `mean` kept for a new season", low=0.0, high=1.0)
-    mean: float = parameter(1505.0, "rating to which a new season moves everybody", unit="points", search=())
+    keep: float | None = parameter(
+        None, "share of the distance to `mean` kept at the start of a season", low=0.0, high=1.0
+    )
+    mean: float = parameter(1505.0, "rating towards which a new season moves everybody", unit="points", search=())
     season: int = parameter(7, "month in which seasons begin", low=1, high=12, search=())
 
     def __new__(cls, *values: Any, **named: Any) -> Self:

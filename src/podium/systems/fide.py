@@ -131,7 +131,7 @@ class Fide(System):
     )
     initial: float = parameter(1800.0, "rating that predictions assume for an unrated player", unit="points")
     first_ratings: bool = parameter(
-        True, "newcomers are unrated until their first rating, or else start at `initial`", search=()
+        True, "newcomers are unrated until their first rating; if false, they start at `initial`", search=()
     )
 
     def params(self) -> Params:

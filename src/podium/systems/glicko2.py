@@ -92,14 +92,20 @@ class Glicko2(System):
         "E = 1 / (1 + exp(-g(phi_j) (mu - mu_j))), 1/v = sum of g^2 E (1 - E), delta = v * sum of g (s - E)",
         "volatility solves f(ln sigma^2) = 0 (step 5); phi* = sqrt(phi^2 + sigma^2)",
         "phi' = 1 / sqrt(1 / phi*^2 + 1 / v), mu' = mu + phi'^2 * sum of g (s - E)",
-        "no update moves a rating by more than 9 deviations (as they were before it) or 700 points, the larger of both",
+        (
+            "no update moves a rating by more than 9 deviations (as they were before it) or 700 points,"
+            " whichever is larger"
+        ),
         "a missed period: phi' = sqrt(phi^2 + sigma^2)",
         "with period_days: phi = sqrt(phi^2 + t sigma^2) before a game after t periods, and phi* = phi",
     )
     limits: ClassVar[tuple[str, ...]] = (
         "the volatility is capped at `max_volatility`, which the paper does not do: without a cap, step 5 can run away",
-        "the paper has no largest move: there, one upset in a race of 60 can cost a favourite 9,000 points",
-        "a race of many entrants counts as a duel with each, so its ratings move far and volatility reaches the cap",
+        (
+            "the paper does not limit a change: with its rules, one upset in a race of 60 can cost a"
+            " favourite 9,000 points"
+        ),
+        "a race of many entrants counts as a duel with each, so ratings move far and volatility reaches the cap",
     )
     instead: ClassVar[str] = (
         "rate fields of many with elo, folyami or elo-mmr, or update ratings of duels at the end of rating periods"
@@ -115,7 +121,10 @@ class Glicko2(System):
     volatility: float = parameter(0.06, "a newcomer's volatility", low=1e-6, high=10.0)
     idle_growth: bool = parameter(True, "the deviation grows once for each rating period missed (step 6)")
     period_days: float | None = parameter(
-        None, "days of a period, if every game is rated at once and the deviation grows by the time", low=1e-6, high=1e6
+        None,
+        "days in a period, if every game is rated immediately and the deviation grows with time",
+        low=1e-6,
+        high=1e6,
     )
     min_deviation: float = parameter(0.0, "the minimum deviation", unit="points", low=0.0, high=1e6)
     max_deviation: float | None = parameter(None, "cap on the deviation as it grows", unit="points", low=1e-3, high=1e6)

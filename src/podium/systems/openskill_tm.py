@@ -34,10 +34,10 @@ class OpenskillTm(shared.WengLin):
     )
     limits: ClassVar[tuple[str, ...]] = (
         "as in the openskill package, V and W of a win whose chance was below 2.2e-16 (8.1 c behind) are their limits",
-        "so is V of a draw below 1e-5; such results move ratings by the lead, and leads may grow without bounds",
+        "so is V of a draw below 1e-5; such results move ratings by the lead, and leads can grow without bounds",
     )
     instead: ClassVar[str] = (
-        "rate such fields with openskill-bt, openskill-pl or elo, and each heat as an event of its own"
+        "rate such fields with openskill-bt, openskill-pl or elo, and each heat as a separate event"
     )
     params_type = Params
     better_in_fields: ClassVar[str] = "openskill-tm-part"

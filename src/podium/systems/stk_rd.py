@@ -95,7 +95,7 @@ class StkRd(System):
     name: ClassVar[str] = "stk-rd"
     title: ClassVar[str] = "SuperTuxKart, as its servers run it"
     for_players: ClassVar[str] = "Finish well ahead of players rated above you, and you gain more."
-    source: ClassVar[str] = "SuperTuxKart's public server source, in words of our own"
+    source: ClassVar[str] = "SuperTuxKart's public server source, in our own words"
     formulas: ClassVar[tuple[str, ...]] = (
         "rating = raw - 3 deviation + 300",
         "accuracy = my deviation / (sqrt(theirs) sqrt(100)) * 2 / sqrt(entries), less where the gap is sure",
@@ -120,7 +120,7 @@ class StkRd(System):
     )
     unfinished: ClassVar[str] = (
         "It scores 0 against everyone who finished, with a time of 1.2 times theirs at stake, and its deviation"
-        " does not shrink. It sets a bit in disconnects; with three or more in the last 64 events the deviation"
+        " does not shrink. The quit is recorded in disconnects; with three or more in the last 64 events the deviation"
         " grows, which lowers the rating. Two players who did not finish are not compared."
     )
     takes_periods: ClassVar[bool] = False

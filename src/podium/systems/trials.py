@@ -39,7 +39,10 @@ class Trials(System):
     state_type = glicko2.State
     limits: ClassVar[tuple[str, ...]] = (
         f"the volatility is capped at {glicko2.MAX_VOLATILITY:g}, or at a newcomer's if that is higher",
-        "the text has no largest move: there, one upset in a field of 60 can cost a favourite thousands of points",
+        (
+            "the text does not limit a change: with its rules, one upset in a field of 60 can cost a"
+            " favourite thousands of points"
+        ),
     )
     instead: ClassVar[str] = glicko2.Glicko2.instead
     entering_type = glicko2.Entering

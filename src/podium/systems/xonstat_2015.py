@@ -55,7 +55,7 @@ class Xonstat2015(System):
     name: ClassVar[str] = "xonstat-2015"
     title: ClassVar[str] = "XonStat, as deployed in 2015"
     for_players: ClassVar[str] = "Score faster than players rated above you, and you gain more."
-    source: ClassVar[str] = "XonStat's public source (2015), in words of our own"
+    source: ClassVar[str] = "XonStat's public source (2015), in our own words"
     formulas: ClassVar[tuple[str, ...]] = (
         "result = s_me / (s_me + s_opponent), s = score / played second; in a duel 1, 0.5 or 0",
         "expected = 1 / (1 + exp(-x)), x = (me - opponent) ln 10 / 400, clamped to +-ln 10",
@@ -74,7 +74,7 @@ class Xonstat2015(System):
         " or drawn."
     )
     stakes: ClassVar[str] = (
-        "A game counts by the seconds that you took part in, up to those of a whole game. A first game counts"
+        "A game counts in proportion to the seconds that you took part in, up to a whole game. A first game counts"
         " more than later ones."
     )
     unfinished: ClassVar[str] = (

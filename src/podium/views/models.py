@@ -144,7 +144,7 @@ class LogEntry:
     event_id: str | None = described("The event that the result or correction belongs to.", default=None)
     status: str | None = described("Status of that event.", default=None, enum=EVENT_STATUSES)
     reason: str | None = described("Reason why that event is not rated, or empty.", default=None)
-    changes: tuple[Change, ...] | None = described("Rating changes from that event.", default=None)
+    changes: tuple[Change, ...] | None = described("Rating changes in that event.", default=None)
     match_id: str | None = described("The registered match.", default=None)
     season: str | None = described("The season that began.", default=None)
 
@@ -192,7 +192,7 @@ class BoardRow(LastPlayed):
 
 @answer
 class RatingCount:
-    """The number of players whose ratings are within the same point."""
+    """The number of players whose ratings are within the same range of one point."""
 
     rating: int = described("A whole number. It stands for all ratings from this number up to the next whole number.")
     players: int = described("Number of players with such a rating.")
@@ -314,12 +314,12 @@ class ResultRow:
     time_s: float | None = described("The time, in seconds.", default=None)
     score: float | None = described("Score; higher is better.", default=None)
     team_score: float | None = described("The score of the team.", default=None)
-    status: str | None = described("How the heat ended.", default=None, enum=STATUSES)
+    status: str | None = described("How the heat ended for the player.", default=None, enum=STATUSES)
     played_s: float | None = described("Number of seconds for which the player took part.", default=None)
     duration_s: float | None = described("Duration of the heat in seconds.", default=None)
     ranked: bool | None = described("True if the event counts towards ratings.", default=None)
     handicap: bool | None = described("True if the player had a handicap.", default=None)
-    side: str | None = described("`home` for the side at home, or `white` for the side that moves first.", default=None)
+    side: str | None = described("`home` for the home side, or `white` for the side that moves first.", default=None)
     awards: str | None = described("Awards such as the fastest lap, separated by commas.", default=None)
     shared: dict[str, str] | None = described("Equipment that the player used, by kind.", default=None)
     weight: float | None = described(
@@ -360,7 +360,8 @@ class Season:
         "Number of the season's first event, in a pool with numbered events.", default=None
     )
     widens: bool = described(
-        "True if each rating became less certain, by as many points as the season took from it.", default=False
+        "True if the uncertainty of each rating grew by as many points as the season deducted from it.",
+        default=False,
     )
     when = either("starts_at", "sequence")
 
@@ -374,7 +375,7 @@ class EntrantChances:
     events: int = described("Number of rated events in which the player has taken part. 0 for a newcomer.")
     win: float = described("The chance of winning, from 0 to 1.")
     top: float = described("The chance of finishing in a top place, from 0 to 1.")
-    mean_rank: float = described("The player's mean rank.")
+    mean_rank: float = described("The player's average predicted rank.")
     draw: float | None = described(
         "The chance of a draw, from 0 to 1. Only for two sides, in pools with drawn duels.", default=None
     )

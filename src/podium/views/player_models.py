@@ -64,7 +64,7 @@ class EventName(Started):
 
 @answer
 class AdjacentEvents:
-    """The events before and after a given event, in the order they are rated."""
+    """The events before and after a given event, in the order in which they are rated."""
 
     previous: EventName | None = described("Previous event, or null.")
     next: EventName | None = described("Next event, or null.")
@@ -89,7 +89,7 @@ class ListedRow(LastPlayed):
         "Number of ranks gained since the day in `since`. Null if there is no rank to compare with."
     )
     is_new: bool = described("True if the player was not on this board on the day in `since`.")
-    spark: tuple[float, ...] = described("The rating after each of the last 16 changes (or fewer), oldest first.")
+    spark: tuple[float, ...] = described("The rating after each of the latest changes (at most 16), oldest first.")
     newest_change: float | None = described(
         "Change in the pool's latest event, in points. Null for players who did not take part."
     )
@@ -268,7 +268,7 @@ class PlayerCard(LastPlayed, Compared):
     )
     last_played_at: datetime | None = described(LAST_PLAYED)
     peak: Peak | None = described(
-        "The established rating, from the sixth event on, for which rating minus two deviations is highest."
+        "The established rating, from the sixth event onwards, with the highest value of rating minus two deviations."
     )
     last_ten: float = described(
         "The sum of the changes in the last ten events, in points. The first five events are left out."
@@ -321,7 +321,7 @@ class RivalRow:
     """A player's duels against one opponent: a duel is one heat, or the overall result of several heats."""
 
     opponent: str = described("The opponent.")
-    events: int = described("Number of events in which the two were compared.")
+    events: int = described("Number of events in which the two players were compared.")
     met: int = described("Number of duels between them. Duels that neither of them finished do not count.")
     won: int = described("Number of duels in which the player scored more than half a point.")
     drawn: int = described("Number of duels in which both scored half a point.")

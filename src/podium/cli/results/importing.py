@@ -73,18 +73,24 @@ def import_results(
     player: str = Option(
         PLAYER,
         metavar="NAME",
-        help="How to identify players: id, name or fide. csv: the column that names the players.",
+        help="How to identify players: id, name or fide. For tables (csv): the column that holds the players.",
     ),
-    names: Path | None = Option(None, help="Write the players' names by ID here, if the format has both."),
+    names: Path | None = Option(None, help="Write the players' IDs and names here, if the format has both."),
     forfeits: Forfeits = Option(Forfeits.keep, help="Keep players who left early, with the status quit, or drop them."),
-    map_file: Path | None = Option(None, "--map", metavar="TOML", help="csv: a map that says what the columns mean."),
-    dry_run: bool = Option(False, "--dry-run", help="Show counts and the first rows, without writing anything."),
-    guess: bool = Option(False, "--guess", help="csv: show the map and the first rows, without writing anything."),
-    save: Path | None = Option(None, "--save", metavar="TOML", help="csv: write the map of the table here."),
-    settings: list[str] | None = Option(
-        None, "--set", metavar="KEY=VALUE", help="csv: set a key of the map. Can be repeated."
+    map_file: Path | None = Option(
+        None, "--map", metavar="TOML", help="For tables (csv): a map that says what the columns mean."
     ),
-    no_input: bool = Option(False, "--no-input", help="csv: reject unclear tables instead of asking."),
+    dry_run: bool = Option(False, "--dry-run", help="Show counts and the first rows, without writing anything."),
+    guess: bool = Option(
+        False, "--guess", help="For tables (csv): show the map and the first rows, without writing anything."
+    ),
+    save: Path | None = Option(
+        None, "--save", metavar="TOML", help="For tables (csv): write the map of the table here."
+    ),
+    settings: list[str] | None = Option(
+        None, "--set", metavar="KEY=VALUE", help="For tables (csv): set a key of the map. Can be repeated."
+    ),
+    no_input: bool = Option(False, "--no-input", help="For tables (csv): reject unclear tables instead of asking."),
     started_at: str | None = STARTED_AT,
     every: str | None = EVERY,
     flags: TableFlags = TABLE_FLAGS,

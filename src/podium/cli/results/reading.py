@@ -29,11 +29,11 @@ PLAYER = "id"
 
 
 def column(words: str, metavar: str = "COLUMN") -> Any:
-    return Option(None, help=f"csv: {words}", metavar=metavar)
+    return Option(None, help=f"For tables (csv): {words}", metavar=metavar)
 
 
 def switch(name: str, words: str) -> Any:
-    return Option(False, name, help=f"csv: {words}")
+    return Option(False, name, help=f"For tables (csv): {words}")
 
 
 @dataclass(frozen=True)
@@ -43,25 +43,25 @@ class TableFlags:
     event: str | None = column(
         "the column that identifies the event, or several that identify it together.", "COLUMN,…"
     )
-    position: str | None = column("the column of places, such as 1, 1st or T2.")
-    time: str | None = column("the column of times, such as 61.2, 1:01.2 or 1:33:56.736.")
-    gap_to_winner: bool = switch("--gap-to-winner", "a time with a plus sign is a gap to the winner.")
-    score: str | None = column("the column of scores; higher is better.")
-    team: str | None = column("the column of teams.")
-    status: str | None = column("the column of statuses.")
-    pool: str | None = column("the column of pools.")
-    date: str | None = column("the column of dates.", "COLUMN,…")
-    date_format: str | None = column("the format of dates, such as %d.%m.%Y.", "FORMAT")
+    position: str | None = column("the column that holds the places, such as 1, 1st or T2.")
+    time: str | None = column("the column that holds the times, such as 61.2, 1:01.2 or 1:33:56.736.")
+    gap_to_winner: bool = switch("--gap-to-winner", "treat a time with a plus sign as a gap to the winner.")
+    score: str | None = column("the column that holds the scores; higher is better.")
+    team: str | None = column("the column that holds the teams.")
+    status: str | None = column("the column that holds the statuses.")
+    pool: str | None = column("the column that holds the pools.")
+    date: str | None = column("the column that holds the dates.", "COLUMN,…")
+    date_format: str | None = column("the format of the dates, such as %d.%m.%Y.", "FORMAT")
     winner: str | None = column(
-        "the column of winners, if each row is a match; several columns for the members of a team.", "COLUMN,…"
+        "the column that holds the winners, if each row is a match; for teams, one column per member.", "COLUMN,…"
     )
-    loser: str | None = column("the column of losers.", "COLUMN,…")
-    sides: str | None = column("the two columns of players, if each row is a match.", "COLUMN,…")
-    result: str | None = column("the column of the first side's result: 1-0, 0-1, 1/2-1/2, or 1, 0, 0.5.")
-    scores: str | None = column("the two columns of the sides' scores.", "COLUMN,…")
-    grid: bool = switch("--grid", "one row per player, one column per event, and places in the cells.")
+    loser: str | None = column("the column that holds the losers.", "COLUMN,…")
+    sides: str | None = column("the two columns that hold the players, if each row is a match.", "COLUMN,…")
+    result: str | None = column("the column that holds the first side's result (1-0, 0-1 or 1/2-1/2; or 1, 0 or 0.5).")
+    scores: str | None = column("the two columns that hold the sides' scores.", "COLUMN,…")
+    grid: bool = switch("--grid", "the table has one row per player, one column per event, and places in the cells.")
     sheet: str | None = column("the sheet of a workbook to read.", "NAME")
-    records: str | None = column("the path of the rows in JSON, such as races[].results[].", "PATH")
+    records: str | None = column("the path to the rows in JSON, such as races[].results[].", "PATH")
     encoding: str | None = column("the encoding of text that is not UTF-8, such as cp1252.", "NAME")
     delimiter: str | None = column("the separator between cells.", "MARK")
     decimal: str | None = column("the decimal separator.", "MARK")

@@ -50,7 +50,7 @@ def description(
         None, metavar="ZONE", help="Time zone of dates on pages, such as Europe/Berlin [default: UTC]."
     ),
     points_scheme: str | None = Option(
-        None, metavar="SCHEME", help="Points of the championship, such as 'f1 drop=2' (see podium standings)."
+        None, metavar="SCHEME", help="Championship points, such as 'f1 drop=2' (see podium standings)."
     ),
     display: str | None = Option(
         None,
@@ -158,7 +158,7 @@ def set_order(
     ),
     change: Rerating = RERATING,
 ) -> None:
-    """Choose whether the events of a pool are ordered by date or by number, if it has fewer than 50 events."""
+    """Order a pool's events by date or by number. This is possible only while the pool has fewer than 50 events."""
     from podium.ledger.leaderboard import instant
     from podium.store.writing import ordering
 
@@ -278,7 +278,11 @@ def import_pool(
     typer.echo(f"{imported.pool}: head {imported.head}")
 
 
-@reason.command("blank", "podium reason blank --pool karts --entry 17", short_help="Delete the text of a reason.")
+@reason.command(
+    "blank",
+    "podium reason blank --pool karts --entry 17",
+    short_help="Delete the text of the reason given for a correction.",
+)
 def blank_reason(
     pool: str = POOL_NAME,
     entry: int = Option(help="Number of the log entry, from `podium pool log`."),
@@ -299,7 +303,7 @@ FIXTURE = Argument(help="ID of the race. Its result is the event with this ID.")
 
 def fixture_as_given(
     starts: str | None = Option(
-        None, "--starts", metavar="TIME", help="Start, such as 2026-06-08T19:00Z; in UTC unless it has a time zone."
+        None, "--starts", metavar="TIME", help="Start, such as 2026-06-08T19:00Z; in UTC unless you give a time zone."
     ),
     title: str | None = Option(None, "--title", help="Title. An empty string removes it."),
     entrants: list[str] | None = Option(
@@ -363,7 +367,7 @@ def cancel(fixture_id: str = FIXTURE, pool: str = POOL_NAME, actor: str = ACTOR,
 @fixture.command("list", "podium fixture list --pool karts --ahead")
 def list_fixtures(
     pool: str = POOL_NAME,
-    ahead: bool = Option(False, "--ahead", help="Only races that have not taken place yet."),
+    ahead: bool = Option(False, "--ahead", help="List only races that have not taken place yet."),
     most: int = Option(100, min=1, help="Maximum number of races."),
     store: "Store" = STORE,
     form: Format = options.FORM,

@@ -148,7 +148,8 @@ def show_first_link(store: "Store", host: str, port: int) -> None:
     if sys.stdout.isatty() and is_loopback(here):
         link = f"http://{here}:{port}{first_path(store.engine)}"
         typer.echo(
-            f"There is no admin yet. This link, valid once within {VALID_S // 60} minutes, makes you the admin:\n{link}"
+            "There is no admin yet. This link makes you the admin. It works once, within"
+            f" {VALID_S // 60} minutes:\n{link}"
         )
     else:
         typer.echo("There is no admin yet. Create a key with podium key create NAME --role admin and the same --db")
@@ -296,7 +297,7 @@ def begin_season(
     ),
     widen: bool = Option(
         True,
-        help="Increase the uncertainty of each rating by the number of points that the season takes from the rating.",
+        help="Increase the uncertainty of each rating by the number of points that the season deducts from it.",
     ),
     change: storing.Rerating = storing.RERATING,
 ) -> None:

@@ -49,7 +49,7 @@ POOL_NAME = Option(
 )
 EVENT = Option(..., "--event", help="ID of the event.")
 PLAYER = Option(..., "--player", help="Name of the player.")
-KIND = Option("", help="Kind of equipment, such as car, if this is equipment and not a player.")
+KIND = Option("", help="Kind of equipment, such as car, if the name belongs to equipment rather than a player.")
 DRY_RUN = Option(False, "--dry-run", help="Save nothing, and show the largest changes.")
 ACTOR = Option("", help="Your name, for the log.")
 REASON = Option("", help="Reason to record in the log. It can be deleted later.")
@@ -200,11 +200,11 @@ def ingest(
     ),
     own: str | None = Option(None, "--as", metavar="POOL", help="Pool to add to, if FILE has a different one."),
     actor: str = ACTOR,
-    names: Path | None = Option(None, help="Players' names by ID, in a file from podium import --names."),
+    names: Path | None = Option(None, help="File with the players' IDs and names, from podium import --names."),
     started_at: str | None = options.STARTED_AT,
     every: str | None = options.EVERY,
     order: OrderWord | None = Option(
-        None, help="For the first events of a pool. sequence: number them, without dates. dated: require dates."
+        None, help="For a pool's first events: `sequence` numbers them, without dates; `dated` requires dates."
     ),
     flags: SheetFlags = SHEET_FLAGS,
     dry_run: bool = DRY_RUN,
@@ -330,7 +330,7 @@ def read_as_kept(store: "Store", pool: str, file: Input, flags: SheetFlags) -> "
         document = tomllib.loads(kept)
         if "join" in document:  # the map may come from someone else's export, or from a browser
             raise ParameterError(
-                f"{file.path}: the map that pool {pool} saved for {name} joins other files. Give a map with --map."
+                f"{file.path}: the map that pool {pool} saved for {name} joins other files. Name a map with --map."
             )
         typer.echo(f"{file.path}: read with the map that pool {pool} saved for {name}", err=True)
         file = replace(file, map=document)

@@ -66,8 +66,10 @@ def verify(
     head: list[str] | None = Option(
         None,
         metavar="RECEIPT",
-        help="A file with a receipt, or PLACE:HASH. This must be the current head of the log, or one of its earlier"
-        " heads. May repeat.",
+        help=(
+            "A file with a receipt, or PLACE:HASH. This must be the log's current head, or one of its"
+            " earlier heads. Can be repeated."
+        ),
     ),
     url: str = DATABASE,
     store: "Store" = STORE,

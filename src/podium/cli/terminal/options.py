@@ -85,7 +85,7 @@ MARGIN = Option(
     None,
     "--margin",
     min=0.0,
-    help="Margin of wins between two sides, if margins count [default: the usual margin].",
+    help="Assumed winning margin between two sides, if margins count [default: the usual margin].",
 )
 SHOWN_COLUMNS = Option(
     None,
@@ -95,7 +95,7 @@ SHOWN_COLUMNS = Option(
 )
 FORM = Option(Format.table, "--format", "-f", help="Output format.")
 STARTED_AT = Option(
-    None, metavar="DATE", help="Date of the events if they have none. With --every, the date of the first."
+    None, metavar="DATE", help="Date of the events if they have none. With --every, the date of the first event."
 )
 EVERY = Option(
     None, metavar="SPAN", help="With --started-at, the time between consecutive events, such as 7d, 2w, 1mo or 1y."

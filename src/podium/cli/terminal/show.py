@@ -260,7 +260,7 @@ def what_if_text(imagined: "WhatIf") -> str:
     from podium.support.words import signed
 
     if not imagined.alternatives:
-        return f"{imagined.player} won all there was to win."
+        return f"{imagined.player} won everything there was to win."
     lines = [("As it was", signed(imagined.shown))]
     for alternative in imagined.alternatives:
         difference = (

@@ -41,8 +41,8 @@ def require_trust(settings: Path | None, system: str | None, command: str) -> No
     code = code_in(system)
     if settings is not None and code is not None and not is_trusted(settings, code):
         raise ParameterError(
-            f"it names Python code, {code}, that you have not trusted, or one of the two files has changed since"
-            f" then. Read {code}, then allow it with `{command}`."
+            f"it names Python code, {code}, that you have not trusted, or one of the two files has"
+            f" changed since you trusted it. Read {code}, then allow it with `{command}`."
         )
 
 
@@ -52,7 +52,7 @@ def trust(settings: Path, code: Path) -> None:
         record.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     except OSError as error:
         raise OutputError(
-            f"{record.parent}: cannot be created ({error.strerror}). Set HOME to a folder of yours."
+            f"{record.parent}: cannot be created ({error.strerror}). Set HOME to one of your folders."
         ) from None
     with part_file(record, OutputError, private=True) as part:
         part.write_bytes(text.encode("utf-8", "surrogateescape"))

@@ -37,8 +37,8 @@ from podium.results.names import normalise
 from podium.support.words import capitalised, shown, shown_change, shown_parts, suggestion
 
 WHOLE_FIELD = (
-    "{title} judges a whole field at once. Each part has its fair share of the change: what it moved, on average over"
-    " all orders in which the parts could have joined the event (Shapley's value)."
+    "{title} judges a whole field at once. Each part gets its fair share of the change (the Shapley"
+    " value): its average effect over all orders in which the parts could be added."
 )
 UNLIMITED = 10**9  # largest number of parts if the change is a sum over duels
 

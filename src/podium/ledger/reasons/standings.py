@@ -189,7 +189,7 @@ def ranked_by(table: Standings, player: str) -> str:
     lines = sorted(table.deciding, key=lambda line: (line.place or 0, line.status != "finished"))
     finishers = [line for line in lines if line.status == "finished"]
     if not finishers:
-        return "" if lines or table.heats < 2 else "No overall result was sent."  # noqa: PLR2004  (heats)
+        return "" if lines or table.heats < 2 else "No overall result was submitted."  # noqa: PLR2004  (heats)
     if any(line.contested_by_teams for line in lines):
         return f"{teams_ranked_by(finishers)}."
     sums = "the sum of the heats' " if table.derived else ""
@@ -199,11 +199,11 @@ def ranked_by(table: Standings, player: str) -> str:
     elif all(line.time_s is not None for line in finishers):
         first = finishers[0].time_s or 0.0
         marks = [f"{plain(first)} s", *(f"+{plain(gap(line.time_s or 0.0, first))}" for line in finishers[1:])]
-        basis = "as sent" if sent_places else f"by {sums}{'times' if sums else 'time'}"
+        basis = "as submitted" if sent_places else f"by {sums}{'times' if sums else 'time'}"
     elif all(line.score is not None for line in finishers):
-        basis, marks = "as sent", [plain(line.score) for line in finishers]
+        basis, marks = "as submitted", [plain(line.score) for line in finishers]
     else:
-        return "Ranked as sent."
+        return "Ranked as submitted."
     words = [(line.player, f"{line.player} {mark}") for line, mark in zip(finishers, marks, strict=True)]
     others = [line for line in lines if line.status != "finished"]
     words += [(line.player, f"{line.player} {STATUS_WORDS[line.status]}") for line in others]
@@ -220,7 +220,7 @@ def teams_ranked_by(finishers: Iterable[Line]) -> str:
     if all(line.team_score is not None for side in sides.values() for line in side):
         basis, marks = "scores", {name: plain(side[0].team_score) for name, side in sides.items()}
     elif all(line.position is not None for side in sides.values() for line in side):
-        return "Ranked as sent"
+        return "Ranked as submitted"
     else:
         sums = {name: sum(Decimal(str(line.score or 0.0)) for line in side) for name, side in sides.items()}
         basis, marks = "sums of scores", {name: plain(float(total)) for name, total in sums.items()}

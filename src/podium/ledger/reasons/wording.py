@@ -15,7 +15,7 @@ TWO_DIGITS = 9.95  # an expected margin above this is shown as a whole number
 CAUSES = {
     "base_points": "base points for taking part",
     "floor": "the floor",
-    "deviation": "being surer of the rating",
+    "deviation": "greater certainty about the rating",
     "quits": "quitting again",
     "idle": "the time away",
     "time": "taking part after time away",
@@ -272,7 +272,7 @@ def cause(phrases: Sequence[Phrases], change: Decimal, *, you: bool = False) -> 
     if largest.points == change:
         return f"{subject} {'cost' if change < 0 else 'brought'} {'them all' if len(moving) == 1 else 'as much'}."
     if abs(largest.points) > abs(change):
-        return f"{subject} {effect(largest.points)}; all else {effect(change - largest.points)}."
+        return f"{subject} {effect(largest.points)}; everything else {effect(change - largest.points)}."
     return f"{subject} {effect(largest.points)} of them."
 
 
@@ -309,7 +309,7 @@ def shared_words(player: str, own: Decimal, equipment: Sequence[tuple[str, str, 
 def duels_headline(count: int, won: float, expected: float, *, graded: bool) -> str:
     """Return a sentence about won and expected duels, such as "Won 17.5 of 25 duels; 23.1 were expected."."""
     if not count:
-        return "Nobody was compared."
+        return "No one was compared with anyone."
     if count == 1:
         result = f"Scored {won:.2f} in" if graded else "Won" if won > DRAW else "Lost" if won < DRAW else "Drew"
         return f"{result} the one duel; the expected score was {expected:.2f}."
@@ -326,7 +326,7 @@ def duel_meaning(player: str, heats: Sequence[str], opponents: int, *, draws: bo
         text = f"A duel is {player} against one opponent in one heat: {against}, {whole} heats{more}."
     else:
         text = f"A duel is {player} against one opponent." if opponents > 1 else ""
-    more = "How far ahead one finished counts: a duel's result is between 0 and 1." if graded else "A draw is half."
+    more = "The gap counts: a duel's result is a number from 0 to 1." if graded else "A draw counts as half."
     return " ".join(filter(None, (text, more if graded or draws else "")))
 
 

@@ -22,7 +22,7 @@ from podium.store.keys import ROLES
 from podium.systems import find, names, outsiders
 
 DATES, NUMBERS = ("dated", "by dates"), ("sequence", "by numbers instead of dates")
-ORDERS: Choices = (("", "as in the first results, or as you answer"), DATES, NUMBERS)
+ORDERS: Choices = (("", "as in the first results, or as you choose then"), DATES, NUMBERS)
 READERS: Choices = (("no", "only with a key"), ("yes", "everybody"))
 PREFIX = "set-"  # prefix of the fields for parameters
 IN_MEMORY = 1_000_000  # number of bytes of an export to hold in memory
@@ -256,8 +256,8 @@ def settings_page(admission: Admission, _form: Form) -> FormsPage:
 def describe(admission: Admission, form: Form) -> Done:
     """Change a pool's description, or whether everyone can read it."""
     now = admission.store.describe_pool(admission.pool, actor=admission.key.name, **description_in(form))
-    readers = "everybody may" if now.public else "only users with a key can"
-    sentence = f"Stored. It is called {now.title or admission.pool}, and {readers} read it."
+    readers = "everybody can" if now.public else "only users with a key can"
+    sentence = f"Stored. The pool is called {now.title or admission.pool}, and {readers} read it."
     return Done(address("admin", admission.pool, "settings"), sentence)
 
 

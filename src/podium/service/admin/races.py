@@ -76,7 +76,7 @@ def change(admission: Admission, form: Form) -> Done:
 def keep(admission: Admission, race_id: str, form: Form) -> Done:
     content = written(form)
     if not content["starts"]:
-        raise ParameterError("the start of the race is missing. Enter it")
+        raise ParameterError("the start time of the race is missing. Enter it")
     admission.store.plan_fixture(
         admission.pool,
         race_id,

@@ -43,7 +43,7 @@ DEEDS = {  # descriptions of log entries, followed by their subject
     "reopen": "Opened the pool again",
     "describe": "Changed the description of the pool",
     "redact": "Removed a name from earlier entries",
-    "blank": "Deleted the reason of the entry with the place",
+    "blank": "Deleted the reason of the entry at place",
 }
 router = PageRouter(include_in_schema=False)
 
@@ -109,7 +109,7 @@ def players_page(admission: Admission, form: Form) -> FormsPage:
         ),
         section(
             f"Void all events of a {word}", "void", "Show the effect",
-            f"None of the events in which the {word} took part counts any more, for anybody.",
+            f"Events in which the {word} took part will no longer count for anybody.",
             ("player", "Name"),
         ),
         section(
@@ -180,7 +180,7 @@ def ids_page(admission: Admission, player: str, seen: Anonymization) -> FormsPag
 def seasons_page(admission: Admission, _form: Form) -> FormsPage:
     pool = admission.header
     starts = "Number of its first event" if pool.is_undated else f"Start ({pool.zone}), not in the future"
-    share = "Percentage of each lead over a newcomer to keep (0: everyone level)"
+    share = "Percentage of each lead over a newcomer to keep (0: everyone starts level)"
     begin = Section(
         heading="Begin a season",
         action=address("admin", pool.name, "seasons"),
@@ -203,7 +203,7 @@ def seasons_page(admission: Admission, _form: Form) -> FormsPage:
     return FormsPage(title="Seasons", pool=pool, current="Seasons", sections=(begin, known))
 
 
-WIDENS = ("yes", "less certain by the points that are taken away"), ("no", "unchanged")
+WIDENS = ("yes", "less certain, by the points deducted"), ("no", "unchanged")
 
 
 def as_typed(text: str, today: str) -> str:

@@ -113,7 +113,7 @@ PointsScheme = Annotated[
     str | None,
     Field(
         max_length=MAX_CHARACTERS,
-        description="Championship points: the name of a scheme or a list of points, and settings.",
+        description="Championship points: the name of a scheme or a list of points, plus any settings.",
     ),
 ]
 ShownScores = Annotated[
@@ -177,7 +177,7 @@ def with_example(example: dict[str, Any]) -> ConfigDict:
 
 SentSide = Annotated[
     Literal["home", "white", "away", "black"] | None,
-    Field(description="The entrant's side. `home` is the side at home, and `white` is the side that moves first."),
+    Field(description="The entrant's side. `home` is the home side, and `white` is the side that moves first."),
 ]
 SentAwards = Annotated[
     SentName | None, Field(description="Awards such as the fastest lap, separated by commas, for championship points.")
@@ -273,7 +273,7 @@ class Description(Strict):
 
 
 class NewPool(Description):
-    """A pool, with the system that rates it."""
+    """A pool and its rating system."""
 
     model_config = with_example({"name": "karts", "system": "stk", "parameters": {"scale": 1500}})
 
@@ -290,7 +290,7 @@ class NewPool(Description):
 
 
 class Configuration(Strict):
-    """The system that will rate a pool, from its first event on."""
+    """The rating system for a pool, from its first event onwards."""
 
     model_config = with_example({"system": "glicko2", "parameters": {}})
 
@@ -364,7 +364,7 @@ class NewSeason(Strict):
     keep: Annotated[float, Field(ge=0.0, le=1.0)]
     widens: bool = Field(
         default=True,
-        description="Increase the uncertainty of each rating by the number of points that the season takes from it.",
+        description="Increase the uncertainty of each rating by the number of points that the season deducts from it.",
     )
 
     @model_validator(mode="after")
@@ -428,7 +428,10 @@ class Tickets(Strict):
         Field(
             ge=0,
             le=1000,
-            description="Minimum number of players after the target wait. 0 means all with teams, otherwise 2.",
+            description=(
+                "Minimum number of players after the target wait. 0 means a full match if there are"
+                " teams, and 2 otherwise."
+            ),
         ),
     ] = 0
     target_s: Annotated[float, Field(gt=0.0, le=1e6)] = 40.0
@@ -437,7 +440,7 @@ class Tickets(Strict):
         Field(
             gt=0.0,
             le=1e9,
-            description="Rating gap at which the odds are 10 to 1. Default: the gap of the pool's system.",
+            description="Rating gap at which the odds are 10 to 1. Default: that of the pool's system.",
         ),
     ] = None
 

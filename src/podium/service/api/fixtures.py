@@ -56,25 +56,28 @@ Heats = Annotated[
     int, Query(ge=1, le=100, description="Number of heats. The player is assumed to take the same place in each.")
 ]
 Margin = Annotated[
-    float | None, Query(ge=0.0, description="Margin of wins between two sides. Default: the usual margin of the pool.")
+    float | None,
+    Query(ge=0.0, description="Assumed winning margin between two sides. Default: the pool's usual margin."),
 ]
 Names = Annotated[
     list[Annotated[str, Field(max_length=MAX_SENT_CHARACTERS)]],
-    Query(max_length=200, description="Entrant. Repeat it for each entrant."),
+    Query(max_length=200, description="Name of an entrant. Repeat the parameter for each entrant."),
 ]
 
 
 Having = Annotated[
     list[Annotated[str, Field(max_length=MAX_SENT_CHARACTERS)]] | None,
     Query(
-        alias="with", max_length=200, description="Equipment or side, such as `ana,car=Ferrari` or `ana,side=white`."
+        alias="with",
+        max_length=200,
+        description="An entrant's equipment or side, such as `ana,car=Ferrari` or `ana,side=white`.",
     ),
 ]
 
 
 New = Annotated[
     Sequence[Annotated[str, Field(max_length=MAX_SENT_CHARACTERS)]],
-    Query(max_length=200, description="A newcomer whose name is similar to a known one. Can be repeated."),
+    Query(max_length=200, description="Name of a newcomer, if it is similar to a known name. Can be repeated."),
 ]
 
 
@@ -122,7 +125,7 @@ def fixtures(
         datetime, Query(description="Return only races that start at this time or later."), AfterValidator(in_utc)
     ] = EARLIEST,
     *,
-    ahead: Annotated[bool, Query(description="Only races that have not taken place yet.")] = False,
+    ahead: Annotated[bool, Query(description="Return only races that have not taken place yet.")] = False,
     most: Annotated[int, Query(ge=1, le=1000)] = 100,
 ) -> tuple[Fixture, ...]:
     """List planned races, both upcoming and past, by start time."""
@@ -197,7 +200,7 @@ def stakes(
     new: New = (),
     margin: Margin = None,
 ) -> RaceStakes:
-    """Return the rating changes that each place would bring in a race of these entrants, all competing individually."""
+    """Return the rating change for each place in a race between these entrants, all competing individually."""
     given = members_in(having or [])
     found = [given.pop(name, Member(name)) for name in entrants] + [*given.values()]
     members = [line._replace(new=line.player in new) for line in found]

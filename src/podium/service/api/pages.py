@@ -157,10 +157,11 @@ def standings(
     top: Rows = 100,
     *,
     before: Annotated[
-        bool, Query(description="Return the standings before this season, which must be the first.")
+        bool,
+        Query(description="Return the standings before this season, which must be the pool's first."),
     ] = False,
 ) -> Championship:
-    """Return the points of each round of a season, by the pool's points scheme."""
+    """Return the points for each round of a season, according to the pool's points scheme."""
     return store.standings(pool, season, before=before, top=top)
 
 
@@ -168,6 +169,6 @@ def standings(
 def facts(pool: PoolName, store: CurrentStore) -> PoolFacts:
     """Return expected scores by rating lead, how much a duel changes ratings, and how reliable predictions are.
 
-    These facts are calculated once a night.
+    These facts are calculated every night.
     """
     return store.pool_facts(pool)

@@ -152,7 +152,7 @@ def board_rows(store: Store, pool_name: str, board: pl.DataFrame) -> list[dict[s
 
 @router.get("/{pool}/distribution", tags=["players"])
 def distribution(pool: PoolName, store: CurrentStore) -> tuple[models.RatingCount, ...]:
-    """Return how many players have each rating, rounded to whole numbers, lowest first."""
+    """Return the number of players at each rating, rounded down to a whole number, lowest first."""
     return store.distribution(pool)
 
 
@@ -198,7 +198,7 @@ def hindsight_of(pool: PoolName, player: PlayerName, store: CurrentStore) -> tup
 
 @router.get("/{pool}/hindsight", tags=["hindsight"])
 def best_ever(pool: PoolName, store: CurrentStore) -> BestEverBoard:
-    """List the best players of all time by their peak strength in hindsight, and how certain the order is."""
+    """List the best players of all time by peak strength in hindsight, with the certainty of each place."""
     return store.best_ever(pool)
 
 
@@ -272,7 +272,7 @@ def matchmaking(pool: PoolName, store: CurrentStore, _key: KeyedReader, body: Se
 def event(pool: PoolName, event_id: EventId, store: CurrentStore, response: Response) -> models.EventDetails:
     """Return an event with its results and rating changes.
 
-    Its `version` is also its `ETag`. A correction with this `If-Match` fails if the event has changed since.
+    Its `version` is also its `ETag`. A correction that sends it as `If-Match` fails if the event has changed since.
     """
     details = store.event(pool, event_id)
     response.headers["ETag"] = f'"{details.version}"'
@@ -294,7 +294,7 @@ def reasons(
         int, Query(ge=1, le=MAX_REASONS, description="Number of events to include, counting back from the latest.")
     ] = 10,
 ) -> ReasonTotals:
-    """Explain why a player's rating changed in the latest events. The points of the reasons are added up by kind."""
+    """Explain why a player's rating changed in the latest events. The points are totalled by kind of reason."""
     return store.reasons(pool, player, events)
 
 
@@ -341,7 +341,7 @@ def season_leaderboard(pool: PoolName, season: SeasonName, store: CurrentStore) 
 
 @router.get("/{pool}/snapshots", tags=["daily ranks"])
 def snapshot_days(pool: PoolName, store: CurrentStore) -> list[date | float]:
-    """List the days that have ranks, oldest first.
+    """List the days for which ranks are stored, oldest first.
 
     In pools without dates, list event numbers instead.
     """

@@ -63,7 +63,7 @@ PUBLIC_KEY_VARIABLE = "PODIUM_D0_PUBLIC_KEY"  # file with the key that signs ser
 PUBLIC_KEY = "key_0.d0pk"
 LIMIT_S = 10.0
 FINGERPRINT = re.compile(r"^[A-Za-z0-9+/]{43}=$")
-Secret = Annotated[str, Path(min_length=1, description="Key with the `write` role for the pool of the game type.")]
+Secret = Annotated[str, Path(min_length=1, description="Key with the `write` role for the pool of that game type.")]
 Signature = Annotated[str, Header(alias="X-D0-Blind-ID-Detached-Signature", description="Signature in base64.")]
 
 
@@ -93,7 +93,7 @@ async def submit_signed(
     guard: CurrentKeyGuard,
     signature: Signature = "",
 ) -> str:
-    """Submit a report that is signed by a Xonotic server. The game type of the report names the pool."""
+    """Submit a report that is signed by a Xonotic server. The report's game type determines the pool."""
     body = await read_bytes(request, MAX_BODY_BYTES)
     fingerprint = await run_in(threads.verifying, verify_signature, body, request.url.query, signature)
     if fingerprint is None:
@@ -112,7 +112,10 @@ async def submit_with_key(
     metrics: CurrentMetrics,
     guard: CurrentKeyGuard,
 ) -> str:
-    """Submit a report from a Xonotic server, with a key at the end of the address. Its game type names the pool."""
+    """Submit a report from a Xonotic server, with a key at the end of the address.
+
+    The report's game type determines the pool.
+    """
     key = request.state.key = await guard.key(secret)
     if key is None:
         raise await guard.refusal(request, 401, "the key at the end of the address is unknown, expired or revoked")

@@ -123,8 +123,8 @@ Guard = Annotated[
     bool,
     Query(
         description="In CSV, put an apostrophe before text that a spreadsheet would treat as a formula: text that"
-        " begins with =, +, -, @ or a tab, including after a semicolon. Turn it off if a program, including Podium,"
-        " will read the file."
+        " begins with =, +, -, @ or a tab, including after a semicolon. Turn it off if Podium or"
+        " another program will read the file."
     ),
 ]
 

@@ -63,7 +63,11 @@ router = APIRouter(
 REFUSALS_OF_CORRECTIONS = error_responses(412)  # besides the others
 Reason = Annotated[str, Query(max_length=500, description="Reason to record in the log. It can be deleted later.")]
 Kind = Annotated[
-    str, Query(max_length=200, description="Kind of equipment, such as `car`, if this is equipment and not a player.")
+    str,
+    Query(
+        max_length=200,
+        description="Kind of equipment, such as `car`, if the name belongs to equipment rather than a player.",
+    ),
 ]
 DryRun = Annotated[bool, Query(description="Store nothing. Return the totals and the 1,000 largest effects.")]
 Number = Annotated[int, Path(ge=1, le=2**31 - 1, description="Number of the key or webhook.")]
@@ -120,7 +124,7 @@ async def configure(pool: PoolName, act: RequestedRerate, body: Sent[bodies.Conf
 
 @router.put("/{pool}/order", tags=["pools"])
 async def set_order(pool: PoolName, act: RequestedRerate, body: Sent[bodies.NewOrder]) -> Rerated:
-    """Choose whether the events of a pool are ordered by date or by number, if it has fewer than 50 events."""
+    """Order a pool's events by date or by number. This is possible only while the pool has fewer than 50 events."""
     refuse_backdating_limit(act.request)
     return await act.rerate(pool, ordering.set_order(body.order, body.started_at, body.every))
 
@@ -350,7 +354,7 @@ async def create_key(pool: PoolName, act: RequestedAct, body: Sent[bodies.NewKey
 async def keys(pool: PoolName, act: RequestedAct) -> list[KeyDetails]:
     """List the keys of a pool, including revoked ones.
 
-    If your key is for all pools, the list also includes the other keys for all pools.
+    If your key covers all pools, the list also includes the other keys that do.
     """
 
     def read() -> list[KeyDetails]:

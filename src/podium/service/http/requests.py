@@ -325,7 +325,9 @@ IfMatch = Annotated[
     str | None,
     Header(
         max_length=1000,
-        description="`ETag` of the event when it was read. If the event has changed since, nothing is done (412).",
+        description=(
+            "`ETag` that you got when you read the event. If the event has changed since, the request fails (412)."
+        ),
     ),
 ]
 

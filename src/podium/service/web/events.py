@@ -30,7 +30,7 @@ from podium.support.words import capitalised, counted, part, shown, shown_change
 from podium.views.models import ResultRow
 
 TAGS = {"rated": "", "voided": "void"}
-AS_SENT = "Ranked as sent"
+AS_SENT = "Ranked as submitted"
 
 
 def reason_of(story: EventStory) -> str:
@@ -52,7 +52,7 @@ def result_of(story: EventStory) -> ResultTable:
     else:
         lines, basis = explanation.standings.to_dicts(), explanation.ranked_by.partition(":")[0].rstrip(".")
     if basis == AS_SENT and story.record:
-        basis = f"Ranked as received from {story.record[0].actor or 'a command'}"
+        basis = f"Ranked as submitted by {story.record[0].actor or 'a command'}"
     return result_table(lines, before, changes, story.player, f"{basis}." if basis else "")
 
 
@@ -69,7 +69,7 @@ def performance_words(story: EventStory) -> str:
         return ""
     bound = f"{played.bound} " if played.bound else ""
     level = f"{bound}{rating(played.rating, story.pool.system.digits - 1)}"
-    return f"{story.player} played like {level} here, because such a player is expected to win as many."
+    return f"{story.player} played like {level} here, because a player with that rating is expected to win as many."
 
 
 EVEN_SCORE = 0.5  # expected score in an even duel
@@ -119,7 +119,7 @@ def handed_words(pool: PoolHeader, story: EventStory, explanation: Explanation) 
     points = shown_change(furthest.rating_before, furthest.rating, system.digits)
     moved = {"gain": f"gained {points}", "loss": f"lost {-points}"}.get(direction(points), "stayed level")
     words = (
-        f"Points are not handed from one to another: each {pool.word}'s own ± decides how much a duel changes the"
+        f"Points are not transferred between players: each {pool.word}'s own ± decides how much a duel changes the"
         f" rating. That is why {furthest.player} {moved} in this event."
     )
     return in_sentence(words, furthest.player)

@@ -325,7 +325,7 @@ class StakesLine:
     player: str = described("Player.")
     place: float | None = described("Place. A draw between two players is 1.5. Null for a quit.")
     chance: float | None = described("Probability of finishing in this place, from 0 to 1. Null for quits.")
-    delta: float = described("How much the rating would change.")
+    delta: float = described("Rating change, in points.")
     rating: float = described("Rating that the player would have.")
     rank: int = described("Rank that the player would have among players with an established rating.")
     error: float = described("Twice the standard error of the change. 0 if it is exact.")
@@ -349,9 +349,11 @@ class RaceStakes:
     stakes: tuple[StakesLine, ...] = described("One row per place, best first.")
     entrants: tuple[StakesEntrant, ...] = described("Entrants, highest rating first.")
     headline: str = described("Sentence about the places in which the first player gains points.")
-    outlook: str | None = described("Sentence about the best place that is likely. Null if there is no table.")
+    outlook: str | None = described(
+        "Sentence about the best place that the player is likely to reach. Null if there is no table."
+    )
     method: str = described("Method and accuracy, or the reason why there is no table.")
-    draws: int = described("Number of possible finishing orders of the other entrants that the table is based on.")
+    draws: int = described("The table is based on this number of possible finishing orders of the other entrants.")
     is_exact: bool = described("True if these are all the possible finishing orders.")
     error: float = described("The largest `error` of all rows.")
     age_s: float = described("Age of the table in seconds, if newer results have arrived. Otherwise 0.")

@@ -48,7 +48,7 @@ class Reason:
 
 @answer
 class ReasonGroup:
-    """Reasons that belong together: a heat, an opponent, a band of strength, or another cause."""
+    """Reasons that belong together: a heat, an opponent, a group of opponents of similar strength, or another cause."""
 
     kind: str = described("Kind of group: `heat`, `opponent`, `band` or `cause`.")
     label: str = described("Label of the group.")
@@ -114,19 +114,19 @@ class AlternativeChange:
     words: str = described("A description of what is different.")
     delta: float = described("The rating change that would have resulted, in points.")
     shown: float = described("The change, rounded for display.")
-    better: float = described("Points better than the actual change, rounded for display. Negative if worse.")
+    better: float = described("Difference from the actual change in points, rounded for display. Negative if worse.")
 
 
 @answer
 class AlternativeChanges:
-    """The effect of an event on a player, and the effects that it could have had."""
+    """The effect of an event on a player, and the effect it would have had with different results."""
 
     event_id: str = described("The event.")
     player: str = described("The player's current name.")
     rating_before: float = described("The rating before the change, in points.")
     delta: float = described("The actual change, in points.")
     shown: float = described("The change, rounded for display.")
-    alternatives: tuple[AlternativeChange, ...] = described("The possible effects. In each, one thing is different.")
+    alternatives: tuple[AlternativeChange, ...] = described("The alternatives. In each, one thing is different.")
 
 
 def explained_change(explanation: Explanation) -> ExplainedChange:

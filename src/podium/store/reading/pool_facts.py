@@ -63,7 +63,7 @@ class WeightPoint:
 
     event_number: int = described("Position of this event among the player's rated events, counting from 1.")
     points: float = described("The largest change in the median player's rating from a single duel, in points.")
-    players: int = described("Number of players from whom the median was calculated.")
+    players: int = described("Number of players on whom the median is based.")
 
 
 @answer

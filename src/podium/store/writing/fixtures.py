@@ -149,7 +149,7 @@ def plan_fixture(
     if known is None:
         refuse_taken(pool, fixture_id)
         if starts_at is None:
-            raise ParameterError("starts_at: a new fixture needs a start")
+            raise ParameterError("starts_at: a new fixture needs a start time")
     elif known.has_result:
         raise StoreError(f"Fixture {fixture_id!r} already has a result. Correct the event instead.")
     before = {"title": None, **({} if known is None else known.body)}

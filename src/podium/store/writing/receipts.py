@@ -30,7 +30,7 @@ NUMBERED = (
 class Totals:
     """Totals for the recalculated changes, whether applied or only previewed."""
 
-    events: int = described("Number of events in which a change was recalculated, including seasons.")
+    events: int = described("Number of events and season starts in which a change was recalculated.")
     players: int = described("Number of players for whom a change was recalculated.")
     changes: int = described("Number of changes that are new, different or removed.")
     largest: float = described("Largest difference in any rating, in points. 0 if no rating is different.")
@@ -73,15 +73,15 @@ class Receipt:
     changes: tuple[Change, ...] = described("The rating changes in this event, in the order of its rows.")
     rerated: int = described("Number of later rating changes that were recalculated.")
     effects: tuple[Effect, ...] = described(
-        "The largest rating changes that a dry run would cause. Only in its first receipt."
+        "The largest rating changes that the request would cause. Only in the first receipt of a dry run."
     )
     totals: Totals | None = described(
-        "The totals of the changes that a dry run would cause. Only in its first receipt."
+        "The totals of the changes that the request would cause. Only in the first receipt of a dry run."
     )
     next: str | None = described("Cursor for the next page of effects (`effects_after`). Null on the last page.")
     warnings: tuple[str, ...] = described("Warnings about names that are similar to existing ones, and unused values.")
     head: Head | None = described(
-        "Keep this, so that `podium verify --head` can detect removed entries. Null in a dry run."
+        "Head of the log. Keep it, so that `podium verify --head` can detect removed entries. Null in a dry run."
     )
     notice: str = described(
         "Note on late results and corrections if the system learns from the pool. For the first events of a pool, a "

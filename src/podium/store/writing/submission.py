@@ -334,7 +334,7 @@ def to_entry(pool: PoolReader, sent: SentEvent, numbers: Mapping[str, int], *, l
     return LogEntry(content.event_id, body, actor, digest, match_id, present, reason)
 
 
-UNUSED_TIME = "played_s changes nothing without duration_s, the length of the event"
+UNUSED_TIME = "played_s has no effect without duration_s, the length of the event"
 
 
 def warnings_about(new_events: Mapping[str, SentEvent], confusables: Mapping[str, str]) -> dict[str, tuple[str, ...]]:

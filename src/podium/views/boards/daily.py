@@ -98,7 +98,7 @@ def ranks_on(pool: PoolAt, day: int) -> tuple[RankedPlayer, ...]:
         UnknownError: there is no such pool, or there are no ranks for that day.
     """
     if day not in every_day(pool):
-        raise UnknownError(f"pool {pool.name!r} has no ranks of {day_shown(pool.order, day)}. Choose another day.")
+        raise UnknownError(f"pool {pool.name!r} has no ranks for {day_shown(pool.order, day)}. Choose another day.")
     snapshot = pool.snapshot
     board = Board(pool, EVERYBODY, snapshot.standings_at(snapshot.events.position((day * pool.unit_us, 0))))
     numbers, ratings = (column[board.entries].tolist() for column in (board.standings.numbers, board.standings.ratings))

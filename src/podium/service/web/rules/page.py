@@ -28,7 +28,7 @@ def expected(header: PoolHeader, facts: PoolFacts) -> Picture:
     points = [(level.gap, level.expected) for level in facts.expected]
     marked = [min(facts.expected, key=lambda level: abs(level.expected - share)) for share in (0.5, 0.76, 0.91)]
     labels = {level.gap: f"{100 * level.expected:.0f} %" for level in marked}
-    leads = [f"{header.rating(level.gap)} points ahead wins {100 * level.expected:.0f} of 100" for level in marked[1:]]
+    leads = [f"{header.rating(level.gap)} points ahead win {100 * level.expected:.0f} of 100" for level in marked[1:]]
     caption = f"The chance of winning a duel by rating lead: {', '.join(leads)}."
     return Picture("Before the start, ratings predict the result", expected_curve(points, labels, caption), caption)
 

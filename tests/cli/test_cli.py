@@ -211,8 +211,9 @@ def test_names_of_systems_and_parameters_are_known_in_any_case(karts):
 
 @pytest.mark.parametrize("typed", [("rate", "none.csv"), ("rate", "none.parquet"), ("rate", "none.pgn", "-f", "pgn")])
 def test_a_missing_file_gets_no_advice_about_its_content(typed):
-    why = f"podium: {typed[1]}: cannot be read (No such file or directory). Check the path.\n"
-    assert run(*typed, status=2) == why
+    (line,) = run(*typed, status=2).splitlines()
+    assert line.startswith(f"podium: {typed[1]}: cannot be read (No such file or directory")
+    assert line.endswith("). Check the path.")
 
 
 @pytest.mark.parametrize(

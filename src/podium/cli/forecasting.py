@@ -240,10 +240,10 @@ def seed(
     columns: str | None = options.SHOWN_COLUMNS,
     form: Format = PRINTED,
 ) -> None:
-    """List players as seeds of a tournament, the best first and newcomers last.
+    """List players as seeds of a tournament, with the best first and newcomers last.
 
-    On the given lines of a bracket, the best meet as late as possible. Pairs for a next round are of similar strength,
-    and avoid opponents who have met in FILE.
+    The bracket lines keep the best players apart for as long as possible. Pairs for the next round have similar
+    strength, and avoid rematches of FILE.
     """
     import polars as pl
 

@@ -56,7 +56,7 @@ class EntrantChances(TypedDict):
     events: int  # Number of rated events in which the player has taken part. 0 for a newcomer.
     win: float  # The chance of winning, from 0 to 1.
     top: float  # The chance of finishing in a top place, from 0 to 1.
-    mean_rank: float  # The player's mean rank.
+    mean_rank: float  # The player's average predicted rank.
     draw: NotRequired[float]  # The chance of a draw, from 0 to 1. Only for two sides, in pools with drawn duels.
 
 
@@ -121,9 +121,9 @@ class Seed(TypedDict):
     seed: int  # Seed. The highest score has seed 1, and players without results come last.
     player: str  # Name of the player.
     rating: float | None  # Rating. Null for players without results.
-    line: int  # Line in a bracket, from the top. The best seeds meet as late as possible.
-    group: int | None  # Group, if groups are wanted. They are filled in a snake: 1 2 3, 3 2 1, 1 2 3.
-    # Opponent of similar strength in a round of pairs, if possible someone the player has not met. Null for a bye.
+    line: int  # Line in a bracket, counted from the top. The best seeds meet as late as possible.
+    group: int | None  # Group, if you asked for groups. Groups are filled in snake order: 1 2 3, 3 2 1, 1 2 3.
+    # Opponent of similar strength in a round of pairs; if possible, one whom the player has not met. Null for a bye.
     opponent: str | None
 
 
@@ -133,7 +133,7 @@ class StakesLine(TypedDict):
     player: str  # Player.
     place: float | None  # Place. A draw between two players is 1.5. Null for a quit.
     chance: float | None  # Probability of finishing in this place, from 0 to 1. Null for quits.
-    delta: float  # How much the rating would change.
+    delta: float  # Rating change, in points.
     rating: float  # Rating that the player would have.
     rank: int  # Rank that the player would have among players with an established rating.
     error: float  # Twice the standard error of the change. 0 if it is exact.

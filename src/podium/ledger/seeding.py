@@ -20,10 +20,13 @@ class Seed:
     seed: int = described("Seed. The highest score has seed 1, and players without results come last.")
     player: str = described("Name of the player.")
     rating: float | None = described("Rating. Null for players without results.")
-    line: int = described("Line in a bracket, from the top. The best seeds meet as late as possible.")
-    group: int | None = described("Group, if groups are wanted. They are filled in a snake: 1 2 3, 3 2 1, 1 2 3.")
+    line: int = described("Line in a bracket, counted from the top. The best seeds meet as late as possible.")
+    group: int | None = described(
+        "Group, if you asked for groups. Groups are filled in snake order: 1 2 3, 3 2 1, 1 2 3."
+    )
     opponent: str | None = described(
-        "Opponent of similar strength in a round of pairs, if possible someone the player has not met. Null for a bye."
+        "Opponent of similar strength in a round of pairs; if possible, one whom the player has not met. Null for a"
+        " bye."
     )
 
 

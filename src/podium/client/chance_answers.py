@@ -122,7 +122,7 @@ class Seed(TypedDict):
     player: str  # Name of the player.
     rating: float | None  # Rating. Null for players without results.
     line: int  # Line in a bracket, counted from the top. The best seeds meet as late as possible.
-    group: int | None  # Group, if you asked for groups. Groups are filled in snake order: 1 2 3, 3 2 1, 1 2 3.
+    group: int | None  # Group, if there are groups. Groups are filled in snake order: 1 2 3, 3 2 1, 1 2 3.
     # Opponent of similar strength in a round of pairs; if possible, one whom the player has not met. Null for a bye.
     opponent: str | None
 

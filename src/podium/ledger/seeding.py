@@ -22,7 +22,7 @@ class Seed:
     rating: float | None = described("Rating. Null for players without results.")
     line: int = described("Line in a bracket, counted from the top. The best seeds meet as late as possible.")
     group: int | None = described(
-        "Group, if you asked for groups. Groups are filled in snake order: 1 2 3, 3 2 1, 1 2 3."
+        "Group, if there are groups. Groups are filled in snake order: 1 2 3, 3 2 1, 1 2 3."
     )
     opponent: str | None = described(
         "Opponent of similar strength in a round of pairs; if possible, one whom the player has not met. Null for a"

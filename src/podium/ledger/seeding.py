@@ -21,9 +21,7 @@ class Seed:
     player: str = described("Name of the player.")
     rating: float | None = described("Rating. Null for players without results.")
     line: int = described("Line in a bracket, counted from the top. The best seeds meet as late as possible.")
-    group: int | None = described(
-        "Group, if there are groups. Groups are filled in snake order: 1 2 3, 3 2 1, 1 2 3."
-    )
+    group: int | None = described("Group, if there are groups. Groups are filled in snake order: 1 2 3, 3 2 1, 1 2 3.")
     opponent: str | None = described(
         "Opponent of similar strength in a round of pairs; if possible, one whom the player has not met. Null for a"
         " bye."

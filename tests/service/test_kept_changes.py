@@ -147,6 +147,15 @@ def test_no_form_that_is_urlencoded_has_more_than_100_kb(store):
             assert admin.client.post(f"/admin/main/{path}", content=content, headers=URLENCODED).status_code == status
 
 
+def test_a_form_that_needs_no_key_is_limited_too(store):
+    visitor, part = Admin(store).client, {"me": ("large", b"x" * MAX_FORM_BYTES)}
+    assert (
+        visitor.post("/p/main/players/a/me", content=b"x" * (MAX_FORM_BYTES + 1), headers=URLENCODED).status_code == 413
+    )
+    assert visitor.post("/p/main/players/a/me", files=part).status_code == 413
+    assert visitor.post("/p/main/players/a/me", data={"me": "maybe"}).status_code == 422
+
+
 def test_a_large_event_is_corrected_in_a_form_of_parts(store):
     players = [f"player number {k} of a large field" for k in range(1_500)]
     store.submit("main", rows(9, players))

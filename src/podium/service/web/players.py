@@ -3,10 +3,10 @@
 import time
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, NamedTuple
 from urllib.parse import quote
 
-from fastapi import Form, Query, Request, Response
+from fastapi import Depends, Query, Request, Response
 from fastapi.responses import RedirectResponse
 from markupsafe import Markup
 
@@ -27,8 +27,8 @@ from podium.log.log import SUBMIT
 from podium.log.pools import earlier, time_of
 from podium.pages.charts import HistoryLine, HistoryPoint, history_chart
 from podium.pages.numbers import DASH, Shape, day_words, halves, short_day
-from podium.service.http.json import PlayerName
-from podium.service.http.visitors import refuse_foreign, send_cookie
+from podium.service.http.json import PlayerName, RefusedError
+from podium.service.http.visitors import read_form, refuse_foreign, send_cookie
 from podium.service.web import boards, rendering
 from podium.service.web.ahead.calendar import CurrentStakes
 from podium.service.web.player_tiles import Tile, tiles, upcoming, verdict_on
@@ -262,17 +262,21 @@ def remember(request: Request, answer: Response, pool: str, name: str, visit: La
     send_cookie(request, answer, COOKIE, value, 0 if visit is None else YEAR_S, rendering.pool_address(pool))
 
 
+async def is_me(request: Request) -> bool:
+    """Return the visitor's choice in a form, which is limited in size like every form."""
+    choice = (await read_form(request)).text("me")
+    if choice not in ("yes", "no"):
+        raise RefusedError("me", "must be yes or no")
+    return choice == "yes"
+
+
 @router.pool_page("/players/{player}/me", takes_form=True)
-def choose_me(
-    player: PlayerName,
-    visit: VisiblePool,
-    me: Annotated[Literal["yes", "no"], Form()],
-) -> Response:
+def choose_me(player: PlayerName, visit: VisiblePool, is_visitor: Annotated[bool, Depends(is_me)]) -> Response:
     """Remember which player the visitor is, or forget it."""
     refuse_foreign(visit.request)
     name, newest = visit.store.rank(visit.pool, player).player, visit.store.version(visit.pool)
     answer = RedirectResponse(rendering.pool_address(visit.pool, "players", name), 303)
-    remember(visit.request, answer, visit.pool, name, LastVisit(newest, newest, 0) if me == "yes" else None)
+    remember(visit.request, answer, visit.pool, name, LastVisit(newest, newest, 0) if is_visitor else None)
     return answer
 
 

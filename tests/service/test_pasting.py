@@ -65,6 +65,12 @@ def test_a_first_paste_asks_what_orders_the_pool_and_a_second_never_collides(sto
     assert not store.verification().findings
 
 
+def test_a_date_that_is_cleared_decides_nothing(store):
+    question_page = send(Admin(store), PLACES, started_at="")
+    assert "How are all events of this pool ordered?" in words(question_page.text)
+    assert store.order("main") is None
+
+
 def test_a_pool_without_dates_is_chosen_and_has_no_date_to_fill_in(store):
     admin = Admin(store)
     apply(admin, answer(admin, send(admin, PLACES, "w1.csv"), "order=sequence"))

@@ -88,7 +88,7 @@ def read_file(
     Args:
         title: Title for events without one.
         start: Date for events without one. With `every`, it is the date of the first event, and `every` is the time
-            between consecutive events.
+            between consecutive events. If `asks_order`, the default is `today`.
         today: The date to offer as `start` in the form.
         asks_order: True to ask whether events without dates should be dated or numbered.
         kept: The map that the pool has stored for this file. It is used if it still fits and there are no answers.
@@ -117,6 +117,7 @@ def read_file(
         faults = [called_by_sender(fault, path, name) for fault in error.faults]
         raise type(error)(of_sender(error.source, path, name), faults) from None
     upload = Upload(frame, names, notes, map=understood, made=made, order=order)
+    start = start or (today if asks_order else "")
     uploaded = with_dates(
         frame, upload, title, start, every, asks=asks_order, typed=start != today, is_pasted=name == PASTED
     )

@@ -178,7 +178,8 @@ def test_draws_are_a_line_where_the_pool_has_them():
     tie = [row | {"event_id": "race", "started_at": "2025-01-04"} for row in drawn]
     after = podium.rate(tie, "elo", start=rated)
     assert lines["delta"][1] == after.history.filter(player="ana")["delta"].item()
-    assert lines["chance"].to_list()[1] is None
+    assert lines["chance"][1] == rated.predict(["ana", "ben"]).draw
+    assert lines["chance"].sum() == pytest.approx(1.0)
     assert rated.stakes(FIELD, "ana").frame["place"].to_list() == [1.0, 2.0, 3.0, 4.0, None]
 
 

@@ -183,6 +183,14 @@ def rate_heats(
     params: Any, prototypes: Any, columns: Columns, update: int, states: Any, scratch: Any, after: Any, at: int
 ) -> None:
     """Enter all players, judge each heat using their entering states, and then update all states."""
+    judge_heats(params, prototypes, columns, update, states, scratch)
+    first, stop = columns.entrants[update], columns.entrants[update + 1]
+    update_all(params, prototypes, columns, first, stop, scratch, after, at)
+
+
+@kernel
+def judge_heats(params: Any, prototypes: Any, columns: Columns, update: int, states: Any, scratch: Any) -> None:
+    """Enter all players, and judge each heat using their entering states."""
     first, stop = columns.entrants[update], columns.entrants[update + 1]
     enter_all(params, prototypes, columns, first, stop, states, scratch)
     if columns.heats.size == 0:  # the loop could handle this case, but this is faster
@@ -192,7 +200,6 @@ def rate_heats(
             judge_heat(
                 params, prototypes, columns, heat, columns.entries[heat], columns.entries[heat + 1], first, scratch
             )
-    update_all(params, prototypes, columns, first, stop, scratch, after, at)
 
 
 @kernel

@@ -16,7 +16,8 @@ WON, DRAWN, LOST, BEAT_QUITTERS = "won", "drawn", "lost", "ahead of quitters"
 QUIT, MARGINS, TIME_AWAY, BONUS, SEASON, OTHER = "quit", "margins", "time away", "bonus", "season", "other"
 KINDS = (WON, DRAWN, LOST, BEAT_QUITTERS, QUIT, MARGINS, TIME_AWAY, BONUS, SEASON, OTHER)
 KIND_OF_CAUSE = {
-    "margin": MARGINS, "idle": TIME_AWAY, "time": TIME_AWAY, "base_points": BONUS, "quits": QUIT, "did_not_start": QUIT,
+    "margin": MARGINS, "idle": TIME_AWAY, "time": TIME_AWAY, "base_points": BONUS, "bonus_points": BONUS,
+    "quits": QUIT, "did_not_start": QUIT,
 }  # fmt: skip
 DUELS = "duels"  # won, drawn and lost duels are combined, so that wins offset losses
 SUBJECTS = {

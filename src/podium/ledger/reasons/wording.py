@@ -14,6 +14,7 @@ DECIDING_SHARE = Decimal("0.4")  # a part counts as the cause if it has at least
 TWO_DIGITS = 9.95  # an expected margin above this is shown as a whole number
 CAUSES = {
     "base_points": "base points for taking part",
+    "bonus_points": "the bonus",
     "floor": "the floor",
     "deviation": "greater certainty about the rating",
     "quits": "quitting again",

@@ -120,7 +120,7 @@ def run_kernels(names, *, whole):
         # too, which fills the rows of all entrants here, and those of one update for an explanation.
         judged = whole or (name == STANDING_FOR_PAIRWISE and bool(config.DISABLE_JIT))
         systems = {bound: at_bound(name, bound) for bound in ("default", "low", "high")}
-        if name == "fide":  # otherwise nobody ever has a rating to look up
+        if name in ("dwz", "fide"):  # otherwise nobody ever has a rating to look up
             systems["rated"] = find(name)(first_ratings=False)
         for bound, system in systems.items():
             if system is None:

@@ -14,6 +14,7 @@ NAMES = "Ana Ben Cleo Dev Ela Finn Gus Hana Ivo Jun Kofi Lea Mo Nia Otto Pia Qui
 PLAYERS = NAMES.split()
 START = datetime(2024, 1, 1, tzinfo=UTC)
 GAME_S = 300.0
+STARTING_RATED = {"dwz": "dwz:first_ratings=false"}  # otherwise nobody would be compared
 
 
 @functools.cache
@@ -114,7 +115,7 @@ def sentences(system, most=100, explained=None):
     results = history()
     if find(system).refuses_teams:
         results = podium.read_results(results.frame.drop("team", "team_score", strict=False))
-    rated = podium.rate(results, system)
+    rated = podium.rate(results, STARTING_RATED.get(system, system))
     changes = rated.history.select("event_id", "player").rows()
     rng = random.Random(system)  # noqa: S311  (a sample)
     for k, (event_id, player) in enumerate(rng.sample(changes, 100)[:most]):

@@ -132,7 +132,9 @@ def season():
     return simulate(Scenario(events=1500, jumps=0.2, players=100))
 
 
-STARTING_RATED = {"fide": {"first_ratings": False}}  # nobody brings a rating to a simulated season
+STARTING_RATED = {
+    name: {"first_ratings": False} for name in ("dwz", "fide")
+}  # nobody brings a rating to a simulated season
 
 
 def test_every_system_finds_the_skills(season):

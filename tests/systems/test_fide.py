@@ -52,6 +52,12 @@ def test_k_by_experience(start, k):
     assert ana["rating"] == start["rating"] + k / 2
 
 
+@pytest.mark.parametrize(("peak", "group", "k"), [(2290.0, 18, 40), (2290.0, 20, 20), (2300.0, 18, 20)])
+def test_k_of_juniors(peak, group, k):
+    _, ana = games((2100, 1), rating=2100.0, events=99.0, peak=peak, age_group=float(group))
+    assert ana["rating"] == 2100.0 + k / 2
+
+
 def test_k_times_games_is_at_most_700():
     _, ana = games(*[(2100, 1)] * 39, rating=2100.0, events=99.0)
     assert ana["rating"] == 2100 + math.floor(17 * 39 / 2 + 0.5)

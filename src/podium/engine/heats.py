@@ -115,7 +115,7 @@ replay_side_by_side = compile_twice(_replay_side_by_side)
 
 
 Row = Mapping[str, Any]
-NOT_PLAIN = {"heat", "team", "team_score", "side"}
+NOT_PLAIN = {"heat", "team", "team_score", "side", "age_group"}
 NOTHING = frozen(ABSENT)
 
 

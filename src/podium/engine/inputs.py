@@ -17,6 +17,7 @@ class Entrant(NamedTuple):
     quit: float  # 1 when the player quit a heat, else 0
     idle: float  # days or periods, as in `System.idle_unit`, since the player last took part; 0 for a newcomer
     kind: float = 0.0  # 0 for a player; for equipment, the number of its kind in the system's `shared`
+    age_group: float = 0.0  # oldest age in the player's group, by year of birth; 0 if unknown
 
 
 PRESENT = Entrant(1.0, 0.0, 0.0)  # a player about to play one event, with no idle time
@@ -32,8 +33,8 @@ class Entry(NamedTuple):
     score: float
     played_s: float
     duration_s: float
-    handicap: float  # 1 or 0
-    opponents: float  # number of entries with which this entry is compared
+    handicap: float  # handicap stones, or 1 with any other handicap
+    opponents: float  # number of entries that this entry is compared with
     home: float = 0.0  # 1 at home, in systems that read it
 
 
@@ -61,6 +62,7 @@ class Columns(NamedTuple):
     idle: Any  # float64 (entrants), default 0
     kind: Any  # float64 (entrants), default 0: see `Entrant.kind`; equipment comes after all players
     sought: Any  # float64 (entrants), default 1; 0 if nobody reads the new state, which may then be anything finite
+    age_group: Any  # float64 (entrants), default 0; in systems that read it
     heats: Any  # int64 (updates + 1): offsets into the heats; default: one heat each
     entries: Any  # int64 (heats + 1): offsets into the entries; default: `entrants`
     entrant: Any  # int32 (entries): entrant of the update, from 0; default: the entry itself
@@ -83,7 +85,7 @@ class Columns(NamedTuple):
 
 
 # Columns with one value per entrant, heat, update or entry. The other columns are offsets into these.
-ENTRANT_COLUMNS = ("player", "played_events", "quit", "idle", "kind", "sought")
+ENTRANT_COLUMNS = ("player", "played_events", "quit", "idle", "kind", "sought", "age_group")
 HEAT_COLUMNS = ("mode", "weight")
 UPDATE_COLUMNS = ("day",)
 SHARED_COLUMNS = ("shared",)  # one value per entry and kind of equipment
@@ -169,7 +171,7 @@ def plain(columns: Any) -> bool:
         columns.heats.size + columns.weight.size + columns.side.size + columns.finished.size + columns.opponents.size
     )
     heats += columns.home.size + columns.shared.size
-    entrants = columns.played_events.size + columns.quit.size + columns.idle.size
+    entrants = columns.played_events.size + columns.quit.size + columns.idle.size + columns.age_group.size
     return bool(heats + entrants + columns.handicap.size == 0)
 
 
@@ -269,6 +271,7 @@ def entrant_at(columns: Any, i: int) -> Entrant:
         columns.quit[i] if columns.quit.size else 0.0,
         columns.idle[i] if columns.idle.size else 0.0,
         columns.kind[i] if columns.kind.size else 0.0,
+        columns.age_group[i] if columns.age_group.size else 0.0,
     )
 
 

@@ -93,7 +93,8 @@ class System(PoolReader):
     needs: ClassVar[tuple[str, ...]] = ()  # columns in which each finisher needs a value
     teams: ClassVar[bool] = True  # team mates share the team's result, and are not compared
     refuses_teams: ClassVar[bool] = False  # a heat between teams is an error
-    rates_absent: ClassVar[bool] = False  # players who did not start are rated, and all pairs who started are compared
+    rates_absent: ClassVar[bool] = False  # players who did not start are rated, and every two who started are compared
+    reads_ages: ClassVar[bool] = False  # the age groups of players matter
     needs_finisher: ClassVar[bool] = False  # an event in which everyone quits is not rated
     unfinished: ClassVar[str] = (  # effect of a quit or dnf
         "It loses to everyone who finished the heat; two who did not finish are not compared."

@@ -39,7 +39,9 @@ MOST_K = 700.0  # largest product of K and the number of games in a period [8.3.
 FEWEST_GAMES, POOLED_DAYS = 5.0, 791.0  # games for a first rating, and the 26 months in which they count [7.1.4]
 DRAWN_OPPONENTS, DRAWN_RATING = 2.0, 1800.0  # draws added to the games of a first rating [8.2.2]
 LOWEST, HIGHEST_FIRST = 1400.0, 2200.0
-DEVIATION = 200.0  # standard deviation of a performance under the normal distribution behind the table
+JUNIOR, JUNIOR_TOP = 18.0, 2300.0  # last age of the higher K, and the rating that ends it, permanently [8.3.3]
+INDEX_OF_FIDE = 6.0  # tournaments that a rating counts for in DWZ if their number is not known
+DEVIATION = 200.0  # of a performance, by the normal law behind the table
 ROUNDING = 1e-9
 
 
@@ -59,6 +61,7 @@ class State(NamedTuple):
     events: float
     games: float
     rated: float  # 1 or 0
+    age_group: float  # the last known one, or 0
     first_games: float  # games that count for the first rating
     first_score: float
     first_opponents: float  # sum of their ratings
@@ -73,6 +76,7 @@ class Entering(NamedTuple):
     events: float
     games: float
     rated: float
+    age_group: float
     first_games: float
     first_score: float
     first_opponents: float
@@ -102,7 +106,36 @@ class Causes(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Fide(System):
+class Federation(System):
+    """A system in which newcomers are unrated until they have played enough games for a first rating."""
+
+    reads_ages: ClassVar[bool] = True
+
+    def filled_states(self, known: Mapping[str, npt.NDArray[np.float64]]) -> npt.NDArray[np.float64]:
+        """Return complete states. A player with a known rating is rated, and has played a game in every event."""
+        rated = np.ones(known["rating"].size)
+        assumed = {"rated": rated, "games": known.get("events", 0.0 * rated), "tournaments": INDEX_OF_FIDE * rated}
+        return System.filled_states(self, {**assumed, **known})
+
+    def is_provisional(self, states: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
+        unrated: npt.NDArray[np.bool_] = states[:, self.column("rated")] == 0.0
+        return unrated
+
+    @property
+    def idle_unit(self) -> str | None:
+        return "day" if self.newcomer().rated == 0.0 else None
+
+    def mode_number(self, mode: str) -> float:  # noqa: ARG002  (all modes are one)
+        return 0.0
+
+    def performances(self, entering_states: Sequence[Any]) -> Performances:
+        """Return the normal performances behind the expected scores."""
+        ratings = np.array([me.rating for me in entering_states])
+        return NormalPerformances(-ratings, np.full(ratings.size, DEVIATION))
+
+
+@dataclass(frozen=True, slots=True)
+class Fide(Federation):
     """FIDE's rating for classical games. Rate by month: `--period 1mo`."""
 
     name: ClassVar[str] = "fide"
@@ -112,6 +145,7 @@ class Fide(System):
         "expected by table 8.1.2 from the rounded difference, which is at most 400 for players rated below `uncapped`",
         "change = K sum of (result - expected), rounded to a whole number once per period",
         "K = k_top once the rating has reached top, k_new for the first `new` games, else k; K games <= 700",
+        "K = k_new until the year of the 18th birthday ends, while the rating has not reached 2300",
         "first rating after 5 games against rated opponents: Ra + dp(p), Ra with two draws against 1800, at most 2200",
         "a rating below 1400 is dropped",
     )
@@ -139,35 +173,11 @@ class Fide(System):
         return Params(self.k, self.k_new, float(self.new), self.k_top, self.top, uncapped, self.initial)
 
     def newcomer(self) -> State:
-        return State(self.initial, self.initial, 0.0, 0.0, float(not self.first_ratings), 0.0, 0.0, 0.0, 0.0)
-
-    def filled_states(self, known: Mapping[str, npt.NDArray[np.float64]]) -> npt.NDArray[np.float64]:
-        """Complete states of which only some columns are known.
-
-        A player with a known rating counts as rated, with one game per event.
-        """
-        rated = np.ones(known["rating"].size)
-        return System.filled_states(self, {"rated": rated, "games": known.get("events", 0.0 * rated), **known})
-
-    def is_provisional(self, states: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
-        unrated: npt.NDArray[np.bool_] = states[:, self.column("rated")] == 0.0
-        return unrated
-
-    @property
-    def idle_unit(self) -> str | None:
-        return "day" if self.first_ratings else None
+        return State(self.initial, self.initial, 0.0, 0.0, float(not self.first_ratings), 0.0, 0.0, 0.0, 0.0, 0.0)
 
     def modes_on(self, modes: npt.NDArray[np.float64], days: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """Mark games played before rule 8.3.1 was amended."""
         return np.where(days < UNCAPPED_FROM, CAPPED, modes)
-
-    def mode_number(self, mode: str) -> float:  # noqa: ARG002  (all modes are one)
-        return 0.0
-
-    def performances(self, entering_states: Sequence[Any]) -> Performances:
-        """Return the normal performances behind FIDE's table."""
-        ratings = np.array([me.rating for me in entering_states])
-        return NormalPerformances(-ratings, np.full(ratings.size, DEVIATION))
 
 
 @kernel
@@ -195,17 +205,22 @@ def start_period(params: Params, me: State, entrant: Entrant) -> Entering:
     """Choose K [8.3.3], and drop games that are too old for a first rating."""
     fresh = me.first_days + entrant.idle <= POOLED_DAYS
     pooled = 1.0 if fresh and me.first_games > 0.0 else 0.0
+    age_group = entrant.age_group if entrant.age_group > 0.0 else me.age_group
+    k = k_by_experience(params, me.games, me.peak)
+    if 0.0 < age_group <= JUNIOR and me.peak < min(JUNIOR_TOP, params.top):
+        k = params.k_new
     return Entering(
         me.rating,
         me.peak,
         me.events,
         me.games,
         me.rated,
+        age_group,
         pooled * me.first_games,
         pooled * me.first_score,
         pooled * me.first_opponents,
         pooled * (me.first_days + entrant.idle),
-        k_by_experience(params, me.games, me.peak),
+        k,
     )
 
 
@@ -245,17 +260,18 @@ def end_period(params: Params, me: Entering, totals: Evidence, entrant: Entrant)
     if rated:
         rating += rounded(limited_k(me, totals.games) * totals.surprise)
         if rating < LOWEST:
-            return State(params.initial, me.peak, events, games, 0.0, 0.0, 0.0, 0.0, 0.0)
-        return State(rating, max(me.peak, rating), events, games, 1.0, 0.0, 0.0, 0.0, 0.0)
+            return State(params.initial, me.peak, events, games, 0.0, me.age_group, 0.0, 0.0, 0.0, 0.0)
+        return State(rating, max(me.peak, rating), events, games, 1.0, me.age_group, 0.0, 0.0, 0.0, 0.0)
     first_games, first_score = me.first_games + totals.games, me.first_score + totals.score
     if first_score == 0.0 and me.first_games == 0.0:  # a first event without a point does not count
-        return State(rating, me.peak, events, me.games, 0.0, 0.0, 0.0, 0.0, 0.0)
+        return State(rating, me.peak, events, me.games, 0.0, me.age_group, 0.0, 0.0, 0.0, 0.0)
     opponents = me.first_opponents + totals.opponents
     if first_games >= FEWEST_GAMES:
         first = first_rating(first_games, first_score, opponents)
         if first >= LOWEST:
-            return State(first, max(me.peak, first), events, games, 1.0, 0.0, 0.0, 0.0, 0.0)
-    return State(rating, me.peak, events, games, 0.0, first_games, first_score, opponents, me.first_days)
+            return State(first, max(me.peak, first), events, games, 1.0, me.age_group, 0.0, 0.0, 0.0, 0.0)
+    waiting = first_games, first_score, opponents, me.first_days
+    return State(rating, me.peak, events, games, 0.0, me.age_group, *waiting)
 
 
 @kernel

@@ -188,7 +188,17 @@ def entrant_columns(
         "played_events": frozen(played),
         "quit": frozen(quits),
         "idle": frozen(idle),
+        "age_group": frozen(age_groups(rows.frame, entrants) if system.reads_ages else ABSENT),
     }
+
+
+def age_groups(frame: pl.DataFrame, entrants: Entrants) -> selection.Floats:
+    """Return each entrant's age group, or 0 if it is unknown. Empty if all are unknown."""
+    if "age_group" not in frame.columns:
+        return ABSENT
+    groups = np.zeros(entrants.first_row.size)
+    np.maximum.at(groups, entrants.of_row, frame["age_group"].fill_null(0.0).to_numpy())
+    return groups
 
 
 def idle_clock(rows: selection.Rows, system: System, numbers: Integers | None) -> Integers | None:

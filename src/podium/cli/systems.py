@@ -24,6 +24,21 @@ if TYPE_CHECKING:
 
 
 WIDTH = 80
+COMMUNITIES = {  # in the order of the page "Which system?"
+    "sim racing": ("irating",),
+    "chess club": ("fide", "dwz", "uscf"),
+    "online chess": ("glicko2", "glicko"),
+    "Go club": ("egf",),
+    "football league, drop-in evening": ("elo",),
+    "leagues with many events": ("adaptive",),
+    "battle royale, contests": ("elo-mmr", "codeforces"),
+    "team games": (
+        *("openskill-pl", "trueskill", "openskill-bt", "openskill-bt-part", "openskill-tm", "openskill-tm-part"),
+        *("xonstat", "xonstat-2015"),
+    ),
+    "racing games": ("folyami", "trials", "stk", "stk-rd"),
+}
+COMMUNITY_OF = {name: community for community, names in COMMUNITIES.items() for name in names}
 
 
 @examples("podium systems", "podium systems folyami", "podium systems --check my.py:Stakes")
@@ -39,15 +54,17 @@ def systems(
     """List the rating systems, describe one, or check your own."""
     import polars as pl
 
-    from podium.systems import find, load, names, outsiders
+    from podium.systems import find, load, outsiders
 
     if check is not None:
         show_check(check, form)
         return
     if name is None:
         installed, refused = outsiders()
-        classes = [*map(find, names()), *installed]
-        listed = [{"name": kind.name, "title": kind.title, "source": kind.source} for kind in classes]
+        listed = [
+            {"name": kind.name, "title": kind.title, "community": COMMUNITY_OF.get(kind.name), "source": kind.source}
+            for kind in (*map(find, COMMUNITY_OF), *installed)
+        ]
         show.show(pl.DataFrame(listed), form)
         for reason in refused:
             show.note(f"{reason}")

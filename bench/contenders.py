@@ -12,7 +12,7 @@ import podium
 from podium.engine.pool_state import new_pools
 from podium.engine.replay import Replayed, by_columns, newcomers, replay_updates
 from podium.engine.tables.encoding import encode
-from podium.systems import find
+from podium.systems import make_system
 
 Ready = Callable[[Fields], peers.Timed]
 Contenders = dict[str, tuple[Ready, int]]  # by name: gets ready, and how many events it rates
@@ -38,7 +38,7 @@ def podium_kernel(system: str) -> Ready:
     """The replay of a system alone: table read and encoded before."""
 
     def ready(races: Fields) -> peers.Timed:
-        instance = find(system)()
+        instance = make_system(system)
         columns = encode(podium.read_results(races.table()), instance).columns
         events = races.player.shape[0]
         return lambda: states_after(instance, columns, 0, events, newcomers(instance, races.players))
@@ -61,13 +61,15 @@ DUELS: Contenders = (
     | DUEL_PEERS
     | podium_kernels(MILLION, "elo", "stk", "folyami", "glicko", "glicko2")
     | podium_kernels(MILLION, "openskill-bt", "openskill-pl", "openskill-tm", "trueskill")
+    | podium_kernels(MILLION, "egf", "uscf", "dwz:first_ratings=false", "fide:first_ratings=false")
+    | podium_kernels(MILLION, "glicko2:period_days=4.66505")
 )
 RACES: Contenders = {
     "loop in C, Plackett-Luce": (limits.plackett_luce_in_c, 200_000),
     "openskill Plackett-Luce": (peers.openskill_pl, 4_000),
     "trueskill": (peers.trueskill, 200),
     "Elo-MMR-Py mmx-fast": (peers.elo_mmr("mmx-fast"), 4_000),
-    **podium_kernels(200_000, "elo", "stk", "folyami", "glicko2", "openskill-pl", "openskill-bt"),
+    **podium_kernels(200_000, "elo", "stk", "folyami", "glicko2", "openskill-pl", "openskill-bt", "irating"),
     **podium_kernels(50_000, "trueskill", "elo-mmr"),
 }
 LARGE: Contenders = {

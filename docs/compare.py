@@ -33,7 +33,7 @@ def judge_systems(title: str, results: podium.Results, history: History) -> list
         systems = [find("elo")(), history.system(name)]
         try:
             evaluate(results, systems[1:], window=window)  # loads compiled code
-        except podium.ResultsError:
+        except (podium.ResultsError, podium.ParameterError):
             continue
         started = time.process_time()
         evaluate(results, systems[1:], window=window)

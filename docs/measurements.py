@@ -1,7 +1,9 @@
 """The pages of measurements, from the tables in docs/data that `make comparison` and other targets write."""
 
 import csv
+import math
 import re
+import statistics
 from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
@@ -93,13 +95,15 @@ def loss_table() -> str:
     by_system: dict[str, dict[str, float]] = {}
     for each in all_losses:
         by_system.setdefault(each.system, {})[each.history] = each.log_loss
-    best = {history: min(found[history] for found in by_system.values()) for history in histories}
+    best = {history: min(found.get(history, math.inf) for found in by_system.values()) for history in histories}
 
     def cell(found: dict[str, float], history: str) -> str:
+        if history not in found:
+            return ""
         text = f"{found[history]:.3f}"
         return f"**{text}**" if found[history] == best[history] else text
 
-    ranked = sorted(by_system.items(), key=lambda item: sum(item[1].values()))
+    ranked = sorted(by_system.items(), key=lambda item: statistics.fmean(item[1].values()))
     rows = [[f"`{name}`", *(cell(found, history) for history in histories)] for name, found in ranked]
     return markdown(["system", *map(short_title, histories)], rows)
 

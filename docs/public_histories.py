@@ -12,6 +12,7 @@ from podium.systems import find
 
 SELF_TUNING = "adaptive"
 HEATS_APART = "speedway"  # a history of events with many heats, judged once more with each heat as an event
+STARTING_RATED = ("dwz", "fide")  # systems in which, otherwise, nobody would ever have a rating here
 OTHER_COLUMNS = ("team_name", "published")  # in a file, but in no results table
 
 
@@ -30,8 +31,9 @@ class History(NamedTuple):
         return podium.read_results(pl.read_parquet(folder / self.file).drop(OTHER_COLUMNS, strict=False))
 
     def system(self, name: str) -> System:
-        """Return a system with its defaults; `adaptive` with this history's settings."""
-        return find(name)(**(self.settings if name == SELF_TUNING else {}))
+        """Return a system with its defaults, `adaptive` with this history's settings, and all players rated."""
+        rated = {"first_ratings": False} if name in STARTING_RATED else {}
+        return find(name)(**(self.settings if name == SELF_TUNING else rated))
 
 
 HISTORIES = {

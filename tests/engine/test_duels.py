@@ -24,7 +24,7 @@ from podium.systems import find, names
 
 PLAYERS = [f"p{number}" for number in range(40)]
 START = datetime(1949, 12, 30, tzinfo=UTC)
-SERVED = set(names()) - {"codeforces", "elo-mmr", "adaptive", "xonstat-2015", "irating", "fide"}
+SERVED = set(names()) - {"codeforces", "elo-mmr", "adaptive", "xonstat-2015", "irating", "fide", "dwz", "uscf"}
 # A kernel each: in lanes and not, by sums over pairs and by a model's own way for two. `make soak` runs all.
 RUN = times(["elo", "glicko2", "openskill-bt", "stk-rd", "trueskill"], sorted(SERVED))
 every_served = pytest.mark.parametrize("name", RUN)

@@ -15,7 +15,7 @@ from podium.results.columns import FILLED, TYPES, UTC, in_order
 OPTIONAL = {
     "heat": st.sampled_from(["1", "2", "overall"]), "team": st.sampled_from(["red", "blue"]),
     "position": st.integers(1, 9).map(float), "time_s": st.floats(0.001, 1e6), "ranked": st.booleans(),
-    "weight": st.sampled_from([0.5, 1.0, 2.0]), "handicap": st.booleans(),
+    "weight": st.sampled_from([0.5, 1.0, 2.0]), "handicap": st.sampled_from([True, False, 2.5]),
     "awards": st.sampled_from(["pole", "pole,lap"]),
     "shared:car": st.integers(2**40 + 1, 2**40 + 3),
 }  # fmt: skip

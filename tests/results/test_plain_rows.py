@@ -34,7 +34,7 @@ CELLS: dict[str, list] = {
     "team": ["red", "blue"],
     "status": ["finished", "quit", "dnf", "did_not_start", "left", ""],
     "ranked": [True, False, "true", 1],
-    "handicap": [True, False],
+    "handicap": [True, False, 2.5, -1, "yes"],
     "title": ["Round 1", "Round 2", " Round", ""],
     "url": ["https://example.org/1", "https://example.org/ä", "ftp://x", "https://example.org/" + "x" * 2000],
     "pool": ["main", "default", "other"],

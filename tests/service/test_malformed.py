@@ -16,8 +16,12 @@ ENTRIES = [{"player": "a", "position": 1}, {"player": "b", "position": 2}]
 GOOD = EVENT | {"entries": ENTRIES}
 
 NAMES = ("event_id", "mode", "match_id", "player", "team", "heat")
-POSITIVE, NOT_NEGATIVE, ANY = ("position", "time_s", "weight"), ("played_s", "duration_s"), ("score", "team_score")
-TRUTHS = ("ranked", "handicap")
+POSITIVE, NOT_NEGATIVE, ANY = (
+    ("position", "time_s", "weight"),
+    ("played_s", "duration_s", "handicap"),
+    ("score", "team_score"),
+)
+TRUTHS = ("ranked",)
 OF_EVENT = ("event_id", "started_at", "mode", "match_id", "ranked", "weight", "entries")
 
 NO_NUMBERS = (
@@ -56,7 +60,7 @@ def with_value(field, text):
 def bad_values():
     """Fields that hold what is no number and no truth: what is wrong, the field that an answer must name, the body."""
     for field in (*POSITIVE, *NOT_NEGATIVE, *ANY):
-        for text in NO_NUMBERS:
+        for text in NO_NUMBERS if field != "handicap" else set(NO_NUMBERS) - {"true", "false"}:
             yield f"{field} {text[:20]}", field, with_value(field, text)
     for field in (*POSITIVE, *NOT_NEGATIVE):
         yield f"{field} -1", field, with_value(field, "-1")

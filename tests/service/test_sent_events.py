@@ -28,7 +28,7 @@ NUMBERS = [1, 2.5, 0.1, 61.25, 0, -1, -0.0, 1e-300, 1e300, 2**53, 2**63, "2", Tr
 FIELDS = {
     "position": NUMBERS, "time_s": NUMBERS, "score": NUMBERS, "team_score": NUMBERS, "played_s": NUMBERS,
     "duration_s": NUMBERS, "heat": ["1", "Overall", "overall", "", None, 1], "team": ["red", None, " "],
-    "status": ["finished", "quit", "left", None, 1], "handicap": [True, False, None, 1], "surprise": [1],
+    "status": ["finished", "quit", "left", None, 1], "handicap": [True, False, None, 1, 2.5], "surprise": [1],
 }  # fmt: skip
 OF_EVENTS = {
     "match_id": ["m1", "", " m", None, 3], "mode": ["grass", "Duel", None], "ranked": [True, False, None, 0],

@@ -118,9 +118,10 @@ class ResultRow(TypedDict):
     played_s: NotRequired[float]  # Number of seconds for which the player took part.
     duration_s: NotRequired[float]  # Duration of the heat in seconds.
     ranked: NotRequired[bool]  # True if the event counts towards ratings.
-    handicap: NotRequired[bool]  # True if the player had a handicap.
+    handicap: NotRequired[float]  # Number of handicap stones, or 1 with any other handicap.
     side: NotRequired[str]  # `home` for the home side, or `white` for the side that moves first.
     awards: NotRequired[str]  # Awards such as the fastest lap, separated by commas.
+    age_group: NotRequired[float]  # Oldest age in the player's group, such as 18.
     shared: NotRequired[dict[str, str]]  # Equipment that the player used, by kind.
     weight: NotRequired[float]  # Weight of the event. An event with weight 2 counts like two events.
 

@@ -192,7 +192,7 @@ def faults_of(table: pl.DataFrame) -> list[Fault]:
     return checked.faults or list(contradictions(checked.frame))
 
 
-SCHEMA: dict[str, Any] = {name: TYPES[name] for name in ALL} | {"started_at": pl.Int64}
+SCHEMA: dict[str, Any] = {name: TYPES[name] for name in ALL} | {"started_at": pl.Int64, "handicap": pl.Boolean}
 SCHEMA |= dict.fromkeys((FILE, EVENT_PLACE, PLACE, NAME), pl.String)
 
 

@@ -243,13 +243,14 @@ def duplicate_players(players: pl.DataFrame) -> Iterator[Fault]:
 def out_of_range(columns: dict[str, npt.NDArray[np.float64]], system: System) -> Iterator[Fault]:
     """Yield an error for each value outside the range of its field: negative, fractional or too large."""
     for name, values in columns.items():
-        if name in (*system.with_level, *system.signed, "rating", "peak"):
+        is_signed = name in (*system.with_level, *system.signed, "rating", "peak")
+        if is_signed and name not in system.most:
             continue
         whole = name in system.whole_numbers
         most = system.most.get(name, MAX_WHOLE if whole else np.inf)
-        fine = np.isnan(values) | ((values >= 0.0) & (values <= most))
+        fine = np.isnan(values) | ((values >= (-np.inf if is_signed else 0.0)) & (values <= most))
         remedy = f"must be {'a whole number' if whole else 'a number'}"
-        remedy += " of at least 0" if np.isinf(most) else f" from 0 to {most:g}"
+        remedy += f" up to {most:g}" if is_signed else " of at least 0" if np.isinf(most) else f" from 0 to {most:g}"
         if whole:
             fine &= np.isnan(values) | (values == np.floor(values))
         if name == "deviation":

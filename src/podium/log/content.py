@@ -36,6 +36,7 @@ DEFAULT_POOL = DEFAULTS["pool"]
 REPEATED = 4  # with this many repetitions per value on average, each distinct value is encoded only once
 JSON_BOOLEANS = {True: "true", False: "false"}
 ENCODERS: dict[Any, Callable[[Any], str]] = {pl.Float64: float.__repr__, pl.Boolean: JSON_BOOLEANS.__getitem__}
+LOGGED_HANDICAP = "true"  # a handicap of 1, as before handicaps were numbers
 encode_text = json.encoder.encode_basestring  # like json.dumps without ensure_ascii
 # written separately, as the first and last columns of a row
 SEPARATE_COLUMNS = ("event_id", "player")
@@ -310,12 +311,16 @@ def json_fields(name: str, values: list[Any]) -> list[str]:
     Nulls and default values become empty strings.
     """
     prefix, default = f',"{name}":', FILLED.get(name)
-    encode = ENCODERS.get(TYPES[name], encode_text)
+    encode = encode_handicap if name == "handicap" else ENCODERS.get(TYPES[name], encode_text)
     distinct = {*values}
     if 0.0 in distinct or REPEATED * len(distinct) > len(values):  # -0.0 and 0.0 are equal as keys
         return ["" if value is None or value == default else prefix + encode(value) for value in values]
     fields = {value: "" if value is None or value == default else prefix + encode(value) for value in distinct}
     return [*map(fields.__getitem__, values)]
+
+
+def encode_handicap(stones: float) -> str:
+    return LOGGED_HANDICAP if stones == 1.0 else float.__repr__(stones)
 
 
 def holds_player_numbers(name: str) -> bool:

@@ -157,6 +157,8 @@ def parsed(first: int, bodies: Sequence[bytes]) -> Part:
 def rows_in(bodies: Sequence[bytes]) -> pl.DataFrame:
     """Return the rows of consecutive events' contents, without columns that have no values."""
     text = b"".join(bodies)
+    for truth, number in ((b"true", b"1.0"), (b"false", b"0.0")):
+        text = text.replace(b'"handicap":' + truth, b'"handicap":' + number)
     equipment = {name.decode() for name in shared_names(text)} if b'"shared:' in text else ()
     schema = SCHEMA | {"player": pl.Int32} | dict.fromkeys(sorted(equipment), pl.Int64)
     frame = pl.read_ndjson(io.BytesIO(text), schema={name: kind for name, kind in schema.items() if name != "event_id"})

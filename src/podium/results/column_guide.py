@@ -161,11 +161,28 @@ COLUMNS: tuple[Column, ...] = (
     ),
     Column(
         "handicap",
-        "true or false",
-        "false",
-        "Whether the player raced with a handicap. Only stk-rd uses it: the raw rating counts as 2000"
-        " lower, and a quarter of the points is at stake.",
-        "true",
+        "true, false, or a number, 0 or more",
+        "0",
+        "The handicap. egf reads the stones that the player received; 1 is a game without komi. In stk-rd, any handicap"
+        " counts alike: the raw rating is 2000 lower, and a quarter of the points is at stake.",
+        "1",
+    ),
+    Column(
+        "age_group",
+        "number, 0 or more",
+        "the last known one",
+        "The oldest age in the player's group, counted by year of birth: 18, 20, 25, or 99 for everyone older. fide"
+        " uses it for K and dwz for its coefficient.",
+        "18",
+        unit="years",
+    ),
+    Column(
+        "birth_year",
+        "number above 0",
+        "see age_group",
+        "The year in which the player was born. Podium reads the age_group from it and the year of started_at, and does"
+        " not keep the year itself.",
+        "2009",
     ),
     Column(
         "weight",

@@ -20,16 +20,28 @@ SHARED, MAX_KINDS = "shared:", 4
 BEGINNING, SIDES = ("home", "white"), ("home", "white", "away", "black")
 FOR_PAGES = ("title", "url")  # can be in any row of an event, and do not affect ratings
 MAX_URL = 2_000  # characters
-POSITIVE = ("position", "time_s", "weight")
-NOT_NEGATIVE = ("played_s", "duration_s")
+POSITIVE = ("position", "time_s", "weight", "birth_year")
+AGE_GROUPS, ADULT = (18, 20, 25), 99.0  # last age of each group, and the number of the group of older players
+NOT_NEGATIVE = ("played_s", "duration_s", "handicap", "age_group")
 MAX_WEIGHT = 100.0  # upper bound: larger weights make ratings diverge
 TIMES = ("time_s", "played_s", "duration_s")
-NUMBERS = ("sequence", "position", "time_s", "score", "team_score", "played_s", "duration_s", "weight")
-TRUTHS = ("ranked", "handicap")
+NUMBERS = (
+    "sequence",
+    "position",
+    "time_s",
+    "score",
+    "team_score",
+    "played_s",
+    "duration_s",
+    "weight",
+    "age_group",
+    "birth_year",
+)
+TRUTHS = ("ranked",)
 STATUSES = tuple(status.name for status in column_guide.STATUSES)
 ALL = tuple(column.name for column in column_guide.COLUMNS)
 DEFAULTS = {"pool": "default", "status": "finished"}
-FILLED = {"ranked": True, "handicap": False, "weight": 1.0}  # value for an empty cell or a missing column
+FILLED = {"ranked": True, "handicap": 0.0, "weight": 1.0}  # value for an empty cell or a missing column
 SYNONYMS = dict.fromkeys(("disconnected", "disconnect", "left", "leave"), "quit") | {"dns": "did_not_start"}
 SYNONYMS |= {"dsq": "disqualified", "dq": "disqualified", "retired": "dnf", "ret": "dnf", "ok": "finished"}
 # Words that have a meaning for systems, in any case. For example, the heat `Overall` means `overall`.
@@ -48,7 +60,7 @@ TRUTH_WORDS = {"true": True, "1": True, "yes": True, "false": False, "0": False,
 DATE_SHAPE = re.compile(r"(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2})(:\d{2})?(\.\d{1,9})?)?\s?(Z|z|UTC|[+-]\d{2}:?\d{2})?")
 UTC = pl.Datetime("us", "UTC")
 TYPES: dict[str, Any] = dict.fromkeys(ALL, pl.String) | dict.fromkeys(NUMBERS, pl.Float64)
-TYPES |= dict.fromkeys(TRUTHS, pl.Boolean) | {"started_at": UTC}
+TYPES |= dict.fromkeys(TRUTHS, pl.Boolean) | {"started_at": UTC, "handicap": pl.Float64}
 
 
 def is_shared(name: str) -> bool:
@@ -89,7 +101,13 @@ def normalise_table(frame: pl.DataFrame, known: Known = none_known) -> Checked:
     if faults:
         return Checked(frame, faults)
     columns = {name: cell.column for name, cell in cells.items()}
-    constants: dict[str, Any] = dict(DEFAULTS)  # the frame stores a constant column as a single value
+    if "birth_year" in columns:
+        if "started_at" not in columns:
+            remedy = "needs the column started_at, because the age group depends on the year of the event"
+            return Checked(frame, [Fault(None, "birth_year", None, remedy)])
+        given = columns.get("age_group", pl.Series([None], dtype=pl.Float64))
+        columns["age_group"] = age_groups(columns.pop("birth_year"), columns["started_at"], given)
+    constants: dict[str, Any] = dict(DEFAULTS)  # constant columns are stored only once in the frame
     for name in DEFAULTS.keys() & columns.keys():
         filled = columns.pop(name).fill_null(DEFAULTS[name])
         constants[name] = filled.first() or DEFAULTS[name]
@@ -103,6 +121,16 @@ def normalise_table(frame: pl.DataFrame, known: Known = none_known) -> Checked:
     whole = whole.select(in_order(whole.columns))
     sent = [cell.sent for name, cell in cells.items() if cell.sent is not None and name in whole.columns]
     return Checked(whole, [], whole.with_columns(sent) if sent else None)
+
+
+def age_groups(birth_years: pl.Series, started_at: pl.Series, given: pl.Series) -> pl.Series:
+    """Return the age groups that are given, and otherwise those that follow from the years of birth."""
+    age = started_at.dt.year() - birth_years
+    group = pl.lit(ADULT)
+    for last in reversed(AGE_GROUPS):
+        group = pl.when(age <= last).then(float(last)).otherwise(group)
+    known = pl.when(age.is_not_null()).then(group)
+    return pl.select(pl.coalesce(pl.lit(given), known).alias("age_group")).to_series()
 
 
 def has_values(series: pl.Series) -> bool:
@@ -119,6 +147,8 @@ def cast_column(series: pl.Series, known: Known) -> Cells:
         return Cells(*addresses(series))
     if series.name in TEXTS or is_shared(series.name):
         return names(series, known)
+    if series.name == "handicap":
+        return Cells(*handicaps(series))
     if series.name in NUMBERS:
         return Cells(*number(series))
     if series.name in TRUTHS:
@@ -227,7 +257,8 @@ def number(series: pl.Series) -> tuple[pl.Series, list[Fault]]:
         if series.name == "weight":
             remedy, fine = f"{remedy} and at most {MAX_WEIGHT:g}", fine & (values <= MAX_WEIGHT)
     elif series.name in NOT_NEGATIVE:
-        remedy, fine = "must be a number of seconds, 0 or more", fine & (values >= 0.0)
+        remedy = f"must be a number{' of seconds' * (series.name in TIMES)}, 0 or more"
+        fine &= values >= 0.0
     else:
         remedy = "must be a number"
     if series.name == "sequence" and 0 < series.null_count() < series.len():
@@ -235,6 +266,16 @@ def number(series: pl.Series) -> tuple[pl.Series, list[Fault]]:
     if int(fine.sum()) + series.null_count() == series.len():
         return column, []
     return column, list(faults_at(series, pl.Series(~fine) & series.is_not_null(), remedy))
+
+
+def handicaps(series: pl.Series) -> tuple[pl.Series, list[Fault]]:
+    """Check numbers of handicap stones. True is 1, and an empty cell is 0."""
+    if series.dtype == pl.Boolean:
+        series = series.cast(pl.Float64)
+    if series.dtype == pl.String:
+        series = series.str.to_lowercase().replace({word: f"{int(truth)}" for word, truth in TRUTH_WORDS.items()})
+    column, faults = number(series)
+    return (column, faults) if faults else (column.fill_null(0.0), [])
 
 
 def cast_truths(series: pl.Series) -> tuple[pl.Series, list[Fault]]:

@@ -22,6 +22,7 @@ from podium.results.columns import (
     DATE_SHAPE,
     DEFAULTS,
     EXACT,
+    FILLED,
     FOR_PAGES,
     MAX_URL,
     MAX_WEIGHT,
@@ -39,8 +40,8 @@ from podium.results.columns import (
 from podium.results.names import are_plain, is_page_address, normalise, refusal
 
 MAX_ROWS = 20_000
-MAX_FRAME_ROWS = 500  # maximum number of rows in a Polars table; from twice as many on, Polars is faster
-READ = frozenset(ALL) - {"sequence", "team_score", "side"}  # rows with other columns need Polars
+MAX_FRAME_ROWS = 500  # maximum rows of a Polars table; from twice as many on, Polars is faster
+READ = frozenset(ALL) - {"sequence", "team_score", "side", "birth_year"}  # rows with other columns need Polars
 # one value per event; the last two may be missing in some of its rows
 AN_EVENT = ("started_at", "pool", "weight", *FOR_PAGES)
 MEASURES = ("position", "score", "time_s")  # each of these can compare finishers
@@ -84,7 +85,7 @@ def check_plainly(given: Mapping[str, list[Any]]) -> PlainRows | None:
     if not given.keys() >= {*REQUIRED}:
         return None
     try:
-        needed = (*REQUIRED, *TRUTHS)  # an empty yes/no cell gets its default
+        needed = (*REQUIRED, *TRUTHS, "handicap")  # an empty cell gets the default
         kept = [name for name, values in given.items() if name in needed or values.count(None) < len(values)]
         columns = {name: cells(name, given[name]) for name in kept}
         columns = {name: [default] * len(given[REQUIRED[0]]) for name, default in DEFAULTS.items()} | columns
@@ -109,6 +110,9 @@ def cells(name: str, values: list[Any]) -> list[Any]:
         return [moments[value] for value in values]
     if name in NUMBERS:
         require(kinds <= {float, int, NoneType})
+        return numbers(name, values)
+    if name == "handicap":
+        require(kinds <= {float, int, NoneType} or kinds <= {bool, NoneType})
         return numbers(name, values)
     if name in TRUTHS:
         require(kinds <= {bool, NoneType})
@@ -158,8 +162,8 @@ def numbers(name: str, values: list[Any]) -> list[float | None]:
     listed: list[float | None] = column.tolist()
     if known.size == column.size:
         return listed
-    if name == "weight":
-        return [1.0 if value is None else number for value, number in zip(values, listed, strict=True)]
+    if name in FILLED:
+        return [FILLED[name] if value is None else number for value, number in zip(values, listed, strict=True)]
     return [number if is_given else None for number, is_given in zip(listed, is_known.tolist(), strict=True)]
 
 

@@ -230,7 +230,8 @@ def remember_quit(params: Params, me: State, entrant: Entrant) -> Entering:
 @compare.register
 def duel(params: Params, a: Entering, b: Entering, mine: Entry, theirs: Entry, heat: Heat) -> tuple[Duel, Duel]:
     """Compare a pair: both sides share the result and the expected score, weighted by each side's own accuracy."""
-    raw_a, raw_b = a.raw_rating - HANDICAP * mine.handicap, b.raw_rating - HANDICAP * theirs.handicap
+    raw_a = a.raw_rating - (HANDICAP if mine.handicap > 0.0 else 0.0)
+    raw_b = b.raw_rating - (HANDICAP if theirs.handicap > 0.0 else 0.0)
     finishes_a, finishes_b = mine.finished > 0.0, theirs.finished > 0.0
     time_a = mine.time_s if finishes_a else 1.2 * theirs.time_s
     time_b = theirs.time_s if finishes_b else 1.2 * mine.time_s

@@ -318,9 +318,10 @@ class ResultRow:
     played_s: float | None = described("Number of seconds for which the player took part.", default=None)
     duration_s: float | None = described("Duration of the heat in seconds.", default=None)
     ranked: bool | None = described("True if the event counts towards ratings.", default=None)
-    handicap: bool | None = described("True if the player had a handicap.", default=None)
+    handicap: float | None = described("Number of handicap stones, or 1 with any other handicap.", default=None)
     side: str | None = described("`home` for the home side, or `white` for the side that moves first.", default=None)
     awards: str | None = described("Awards such as the fastest lap, separated by commas.", default=None)
+    age_group: float | None = described("Oldest age in the player's group, such as 18.", default=None)
     shared: dict[str, str] | None = described("Equipment that the player used, by kind.", default=None)
     weight: float | None = described(
         "Weight of the event. An event with weight 2 counts like two events.", default=None

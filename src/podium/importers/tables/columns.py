@@ -131,7 +131,7 @@ def misfit(sheet: Sheet, column: str, heading: str) -> str | None:
     word, texts = fold(heading), sheet.cells(heading)
     if column == "status" and codes(sheet, heading):
         return None
-    if column in TRUTHS:
+    if column in (*TRUTHS, "handicap"):
         return None if texts.str.contains("(?i)^(?:true|false|0|1)$").all() else ""
     if column not in ("position", "time_s", "started_at", "status") or word == column:
         return None

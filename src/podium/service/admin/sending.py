@@ -33,7 +33,7 @@ OF_EVENT: tuple[str, ...] = ("started_at", "sequence", "title", "url", "mode", "
 WHEN = ("started_at", "sequence")  # every event has one of these columns
 OF_LINE = (
     "heat", "player", "team", "position", "time_s", "score", "team_score", "status", "played_s", "duration_s",
-    "handicap", "side", "awards",
+    "handicap", "side", "awards", "age_group",
 )  # fmt: skip
 ALWAYS = ("player", "status")  # columns that are always shown
 WIDTHS = {
@@ -53,7 +53,7 @@ LABELS = {
     "position": "Place", "time_s": "Time, s", "score": "Score", "team_score": "Score of the team",
     "status": "Status",
     "played_s": "Played, s", "duration_s": "Duration, s", "handicap": "Handicap", "side": "Side: home, away",
-    "awards": "Awards",
+    "awards": "Awards", "age_group": "Age group",
 }  # fmt: skip
 CARRIED = ("title", "started_at", "every", "players", "format")  # fields that pass from form to form
 WRITTEN = (*CARRIED, "pasted")

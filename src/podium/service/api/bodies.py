@@ -201,9 +201,13 @@ class Entry(Strict):
     status: Literal["finished", "quit", "dnf", "disqualified", "did_not_start"] | None = None
     played_s: NotNegative | None = None
     duration_s: NotNegative | None = None
-    handicap: bool | None = None
+    handicap: bool | NotNegative | None = None
     side: SentSide = None
     awards: SentAwards = None
+    age_group: NotNegative | None = None
+    birth_year: Positive | None = Field(
+        default=None, description="Year of birth. Podium keeps only the age group that it led to."
+    )
     shared: SentEquipment = None
 
     def row(self) -> dict[str, Any]:

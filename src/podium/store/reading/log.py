@@ -127,12 +127,13 @@ SELECT_RECORDS_OF_EVENT = (
 OF_EVENT = ("title", "url", "started_at", "mode", "ranked", "weight")
 OF_LINE = (
     "status", "position", "time_s", "score", "team", "team_score", "played_s", "duration_s", "handicap", "side",
-    "awards",
+    "awards", "age_group",
 )  # fmt: skip
 LABELS = {
     "title": "title", "url": "address", "started_at": "start", "mode": "mode", "weight": "weight", "position": "place",
     "time_s": "time", "score": "score", "team": "team", "team_score": "team's score", "played_s": "played",
     "duration_s": "duration", "side": "side", "awards": "awards",
+    "age_group": "age group",
 }  # fmt: skip
 TRUTH_WORDS = {"ranked": ("unranked", "ranked"), "handicap": ("no handicap", "handicap")}
 SECONDS = ("time_s", "played_s", "duration_s")
@@ -256,7 +257,7 @@ def label_of(name: str) -> str:
 def cell_words(name: str, value: Any) -> str:
     if name == "status":
         return STATUS_WORDS[value]
-    if name in TRUTH_WORDS:
-        return TRUTH_WORDS[name][value]
+    if name in TRUTH_WORDS and value in (0, 1):
+        return TRUTH_WORDS[name][int(value)]
     text = plain(value) if isinstance(value, float) else str(value)
     return f"{label_of(name)} {text}{' s' if name in SECONDS else ''}"

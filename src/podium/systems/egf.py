@@ -1,0 +1,133 @@
+"""The European Go Federation's rating (GoR), with handicap stones and komi.
+
+Source: European Go Database, "EGF rating system", in the version of 2021.
+"""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+from podium.engine.inputs import Entrant, Entry, Heat
+from podium.engine.rules import causes, compare, evidence, kernel, update_state
+from podium.engine.system import System, parameter
+from podium.kernels.exponential import exp
+from podium.kernels.logarithm import log
+from podium.probability.logistic import logistic, score
+from podium.systems.elo import State
+
+LIMIT, HIGHEST, LOWEST = 3300.0, 3299.0, -900.0  # nobody reaches the first
+STEEPNESS = 7.0
+STONE = 100.0  # points of a handicap stone; the first is half a stone, because it only replaces komi
+ROUNDING = 1e-9
+
+
+class Params(NamedTuple):
+    bonus: float
+
+
+class Evidence(NamedTuple):
+    points: float
+    bonus: float
+
+
+class Game(NamedTuple):
+    result: float
+    expected: float
+    weight: float
+    bonus: float
+
+
+class Causes(NamedTuple):
+    bonus_points: float
+    floor: float
+
+
+@dataclass(frozen=True, slots=True)
+class Egf(System):
+    """The EGF's rating of Go players. 2100 is a 1 dan, and a grade is 100 points."""
+
+    name: ClassVar[str] = "egf"
+    title: ClassVar[str] = "EGF (Go)"
+    source: ClassVar[str] = "European Go Database, EGF rating system (2021)"
+    formulas: ClassVar[tuple[str, ...]] = (
+        "expected = 1 / (1 + exp(b(opponent) - b(me))), b(r) = -7 ln(3300 - r)",
+        "change = sum over games of con (result - expected) + bonus",
+        "con = ((3300 - rating) / 200)^1.6, bonus = ln(1 + exp((2300 - rating) / 80)) / 5",
+        "h handicap stones raise the rating in b, and only there, by 100 (h - 1/2)",
+    )
+    state_type = State
+    entering_type = State
+    evidence_type = Evidence
+    teams: ClassVar[bool] = False
+    equals_drift: ClassVar[bool] = True  # by the bonus
+    stakes: ClassVar[str] = (
+        "The lower a rating, the more points a game is worth. Classes of tournaments are weights: 1, 0.75, 0.5 or 0.25."
+    )
+    most: ClassVar[Any] = {"rating": HIGHEST}
+
+    initial: float = parameter(0.0, "a newcomer's rating", unit="points", low=LOWEST, high=HIGHEST)
+    bonus: float = parameter(0.2, "share of the bonus that a game gives", low=0.0, high=10.0)
+
+    def params(self) -> Params:
+        return Params(self.bonus)
+
+    def newcomer(self) -> State:
+        return State(self.initial, 0.0)
+
+
+@kernel
+def strength(rating: float) -> float:
+    """Return b. Handicap stones cannot raise a rating to 3300."""
+    return -STEEPNESS * log(LIMIT - min(rating, HIGHEST))
+
+
+@kernel
+def expected_score(mine: float, theirs: float) -> float:
+    """Return the expected score, given two ratings, with handicaps."""
+    return logistic(strength(mine) - strength(theirs))
+
+
+@kernel
+def with_stones(rating: float, stones: float) -> float:
+    """Return the rating that counts for the expected score."""
+    return rating + STONE * (stones - 0.5) if stones > 0.0 else rating
+
+
+@compare.register
+def play(params: Params, a: State, b: State, mine: Entry, theirs: Entry, heat: Heat) -> tuple[Game, Game]:
+    """Compare both sides. Each has its own con and bonus."""
+    result = score(mine.place, theirs.place)
+    expected = expected_score(with_stones(a.rating, mine.handicap), with_stones(b.rating, theirs.handicap))
+    return game_of(params, a, result, expected), game_of(params, b, 1.0 - result, 1.0 - expected)
+
+
+@kernel
+def game_of(params: Params, me: State, result: float, expected: float) -> Game:
+    """Return a game from one side."""
+    rating = min(me.rating, HIGHEST)
+    con = exp(1.6 * log((LIMIT - rating) / 200.0))
+    excess = (2300.0 - rating) / 80.0
+    softplus = max(excess, 0.0) + log(1.0 + exp(-abs(excess)))
+    return Game(result, expected, con, params.bonus * softplus)
+
+
+@evidence.register
+def evidence_of(params: Params, comparison: Game) -> Evidence:
+    """Return the terms of one game."""
+    return Evidence(comparison.weight * (comparison.result - comparison.expected), comparison.bonus)
+
+
+@update_state.register
+def add_points(params: Params, me: State, totals: Evidence, entrant: Entrant) -> State:
+    """Add the points and the bonus of all games."""
+    rating = min(max(me.rating + totals.points + totals.bonus, LOWEST), HIGHEST)
+    return State(rating, me.events + entrant.events)
+
+
+@causes.register
+def other_causes(params: Params, before: State, me: State, totals: Evidence, after: State) -> Causes:
+    """Return the bonus, and the points that the limits of ratings gave or took."""
+    limited = after.rating - me.rating - totals.points - totals.bonus
+    return Causes(totals.bonus, limited if abs(limited) > ROUNDING else 0.0)
+
+
+SYSTEM = Egf

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 from podium.engine.inputs import Entrant, Entry, Heat
-from podium.engine.rules import causes, compare, evidence, kernel, update_state
+from podium.engine.rules import causes, compare, enter, evidence, kernel, update_state
 from podium.engine.system import System, parameter
 from podium.kernels.exponential import exp
 from podium.kernels.logarithm import log
@@ -15,12 +15,20 @@ from podium.probability.logistic import logistic, score
 from podium.systems.elo import State
 
 LIMIT, HIGHEST, LOWEST = 3300.0, 3299.0, -900.0  # nobody reaches the first
-STEEPNESS = 7.0
+STEEPNESS, LOG_200 = 7.0, 5.298317366548036
 STONE = 100.0  # points of a handicap stone; the first is half a stone, because it only replaces komi
 ROUNDING = 1e-9
 
 
 class Params(NamedTuple):
+    bonus: float
+
+
+class Entering(NamedTuple):
+    rating: float
+    events: float
+    strength: float  # b of the rating
+    con: float
     bonus: float
 
 
@@ -55,7 +63,7 @@ class Egf(System):
         "h handicap stones raise the rating in b, and only there, by 100 (h - 1/2)",
     )
     state_type = State
-    entering_type = State
+    entering_type = Entering
     evidence_type = Evidence
     teams: ClassVar[bool] = False
     equals_drift: ClassVar[bool] = True  # by the bonus
@@ -80,34 +88,28 @@ def strength(rating: float) -> float:
     return -STEEPNESS * log(LIMIT - min(rating, HIGHEST))
 
 
-@kernel
-def expected_score(mine: float, theirs: float) -> float:
-    """Return the expected score, given two ratings, with handicaps."""
-    return logistic(strength(mine) - strength(theirs))
+@enter.register
+def with_own_numbers(params: Params, me: State, entrant: Entrant) -> Entering:
+    """Compute what depends only on the player's rating."""
+    b = strength(me.rating)
+    con = exp(-1.6 * (b / STEEPNESS + LOG_200))
+    excess = (2300.0 - me.rating) / 80.0
+    softplus = max(excess, 0.0) + log(1.0 + exp(-abs(excess)))
+    return Entering(me.rating, me.events, b, con, params.bonus * softplus)
 
 
 @kernel
-def with_stones(rating: float, stones: float) -> float:
-    """Return the rating that counts for the expected score."""
-    return rating + STONE * (stones - 0.5) if stones > 0.0 else rating
+def with_stones(me: Entering, stones: float) -> float:
+    """Return b, raised by handicap stones."""
+    return strength(me.rating + STONE * (stones - 0.5)) if stones > 0.0 else me.strength
 
 
 @compare.register
-def play(params: Params, a: State, b: State, mine: Entry, theirs: Entry, heat: Heat) -> tuple[Game, Game]:
+def play(params: Params, a: Entering, b: Entering, mine: Entry, theirs: Entry, heat: Heat) -> tuple[Game, Game]:
     """Compare both sides. Each has its own con and bonus."""
     result = score(mine.place, theirs.place)
-    expected = expected_score(with_stones(a.rating, mine.handicap), with_stones(b.rating, theirs.handicap))
-    return game_of(params, a, result, expected), game_of(params, b, 1.0 - result, 1.0 - expected)
-
-
-@kernel
-def game_of(params: Params, me: State, result: float, expected: float) -> Game:
-    """Return a game from one side."""
-    rating = min(me.rating, HIGHEST)
-    con = exp(1.6 * log((LIMIT - rating) / 200.0))
-    excess = (2300.0 - rating) / 80.0
-    softplus = max(excess, 0.0) + log(1.0 + exp(-abs(excess)))
-    return Game(result, expected, con, params.bonus * softplus)
+    expected = logistic(with_stones(a, mine.handicap) - with_stones(b, theirs.handicap))
+    return Game(result, expected, a.con, a.bonus), Game(1.0 - result, 1.0 - expected, b.con, b.bonus)
 
 
 @evidence.register
@@ -117,14 +119,14 @@ def evidence_of(params: Params, comparison: Game) -> Evidence:
 
 
 @update_state.register
-def add_points(params: Params, me: State, totals: Evidence, entrant: Entrant) -> State:
+def add_points(params: Params, me: Entering, totals: Evidence, entrant: Entrant) -> State:
     """Add the points and the bonus of all games."""
     rating = min(max(me.rating + totals.points + totals.bonus, LOWEST), HIGHEST)
     return State(rating, me.events + entrant.events)
 
 
 @causes.register
-def other_causes(params: Params, before: State, me: State, totals: Evidence, after: State) -> Causes:
+def other_causes(params: Params, before: State, me: Entering, totals: Evidence, after: State) -> Causes:
     """Return the bonus, and the points that the limits of ratings gave or took."""
     limited = after.rating - me.rating - totals.points - totals.bonus
     return Causes(totals.bonus, limited if abs(limited) > ROUNDING else 0.0)

@@ -8,10 +8,8 @@ import typer
 from screens import COMMANDS, HELP, TABLES, help_screens, table_screens, words_of_commands
 
 from podium.cli.commands import build
-from podium.cli.systems import COMMUNITY_OF
 from podium.cli.terminal import show
 from podium.cli.terminal.show import Format
-from podium.systems import names
 
 ROWS = {
     "rank": [1, 2],
@@ -34,10 +32,6 @@ def test_the_help_of_every_command_is_what_it_was():
 @pytest.mark.parametrize("system", COMMANDS)
 def test_the_tables_of_commands_are_what_they_were(system):
     assert table_screens(system) in TABLES.read_text(encoding="utf-8")
-
-
-def test_every_system_belongs_to_a_community():
-    assert {*COMMUNITY_OF} == {*names()}
 
 
 def test_every_line_of_help_and_tables_fits_80_columns():

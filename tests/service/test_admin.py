@@ -15,14 +15,13 @@ from starlette.testclient import TestClient
 import podium
 from podium.service import create_app
 from podium.service.admin import sending
-from podium.service.admin.pools import FITS
 from podium.service.admin.reading import Upload, read_file
 from podium.service.admin.uploads import stored
 from podium.service.http import keys as http_keys
 from podium.service.http.requests import WROTE
 from podium.store import Store, keys
 from podium.store.keys import create_key
-from podium.systems import find, names
+from podium.systems import FITS, find, names
 
 PAGES = ("", "/upload", "/events/e3", "/players", "/seasons", "/log", "/system", "/keys", "/webhooks", "/settings")
 DASH = "\N{EN DASH}"

@@ -24,21 +24,6 @@ if TYPE_CHECKING:
 
 
 WIDTH = 80
-COMMUNITIES = {  # in the order of the page "Which system?"
-    "sim racing": ("irating",),
-    "chess club": ("fide", "dwz", "uscf"),
-    "online chess": ("glicko2", "glicko"),
-    "Go club": ("egf",),
-    "football league, drop-in evening": ("elo",),
-    "leagues with many events": ("adaptive",),
-    "battle royale, contests": ("elo-mmr", "codeforces"),
-    "team games": (
-        *("openskill-pl", "trueskill", "openskill-bt", "openskill-bt-part", "openskill-tm", "openskill-tm-part"),
-        *("xonstat", "xonstat-2015"),
-    ),
-    "racing games": ("folyami", "trials", "stk", "stk-rd"),
-}
-COMMUNITY_OF = {name: community for community, names in COMMUNITIES.items() for name in names}
 
 
 @examples("podium systems", "podium systems folyami", "podium systems --check my.py:Stakes")
@@ -54,7 +39,7 @@ def systems(
     """List the rating systems, describe one, or check your own."""
     import polars as pl
 
-    from podium.systems import find, load, outsiders
+    from podium.systems import FITS, find, load, outsiders
 
     if check is not None:
         show_check(check, form)
@@ -62,8 +47,8 @@ def systems(
     if name is None:
         installed, refused = outsiders()
         listed = [
-            {"name": kind.name, "title": kind.title, "community": COMMUNITY_OF.get(kind.name), "source": kind.source}
-            for kind in (*map(find, COMMUNITY_OF), *installed)
+            {"name": kind.name, "title": kind.title, "fits": FITS.get(kind.name), "source": kind.source}
+            for kind in (*map(find, FITS), *installed)
         ]
         show.show(pl.DataFrame(listed), form)
         for reason in refused:

@@ -22,6 +22,32 @@ if TYPE_CHECKING:  # completing a name in a shell must not load the engine
 IN_FILE = re.compile(r"(?P<file>.+\.py)(?::(?P<name>[^:=,]*))?(?::(?P<settings>.*))?", re.DOTALL)
 FORMER_NAMES = {"podium": "adaptive"}  # still accepted everywhere, but never written
 
+FITS = {  # the results for which a system is made, ordered by community
+    "irating": "Sim racing leagues that know iRating.",
+    "fide": "Chess clubs and federations.",
+    "dwz": "Chess clubs in Germany.",
+    "uscf": "Chess clubs in the United States.",
+    "glicko2": "Online chess and other duels, if some players play rarely and others improve fast.",
+    "glicko": "Duels, if some players play rarely.",
+    "egf": "Go clubs, with handicap stones.",
+    "elo": "Football leagues, drop-in evenings, clubs and small leagues. Everyone can check a change by hand.",
+    "adaptive": "Leagues with many events. It tunes itself to their results.",
+    "elo-mmr": "Battle royale and contests with hundreds of entrants, if one bad day should cost little.",
+    "codeforces": "Contests with hundreds of entrants.",
+    "openskill-pl": "Teams and changing partners.",
+    "trueskill": "Teams, and games with draws.",
+    "openskill-bt": "Small fields, alone or in teams.",
+    "openskill-bt-part": "Large fields, alone or in teams.",
+    "openskill-tm": "Small fields in which draws are frequent.",
+    "openskill-tm-part": "Large fields in which draws are frequent.",
+    "folyami": "Races with 5 to 50 entrants.",
+    "trials": "Evenings with several heats.",
+    "stk": "Races in which times matter, if every finisher has one.",
+    "stk-rd": "Races in which times matter and many entrants quit.",
+    "xonstat": "Games that players join late or leave early.",
+    "xonstat-2015": "Old Xonotic leaderboards that you want to reproduce.",
+}
+
 
 @functools.cache
 def names() -> tuple[str, ...]:

@@ -19,7 +19,7 @@ from podium.service.http.requests import OpenFile, run_in
 from podium.service.http.visitors import Form
 from podium.service.web.rendering import PageRouter, address, pool_address, pool_header
 from podium.store.keys import ROLES
-from podium.systems import find, names, outsiders
+from podium.systems import FITS, find, names, outsiders
 
 DATES, NUMBERS = ("dated", "by dates"), ("sequence", "by numbers instead of dates")
 ORDERS: Choices = (("", "as in the first results, or as you choose then"), DATES, NUMBERS)
@@ -27,30 +27,6 @@ READERS: Choices = (("no", "only with a key"), ("yes", "everybody"))
 PREFIX = "set-"  # prefix of the fields for parameters
 IN_MEMORY = 1_000_000  # number of bytes of an export to hold in memory
 router = PageRouter(include_in_schema=False)
-
-
-FITS = {  # the results for which a system is made, by its name
-    "adaptive": "Leagues with many events. It tunes itself to their results.",
-    "codeforces": "Contests with hundreds of entrants.",
-    "elo": "Clubs and small leagues. Everyone can check a change by hand.",
-    "elo-mmr": "Contests with hundreds of entrants, if one bad day should cost little.",
-    "fide": "Chess clubs and federations.",
-    "folyami": "Races with 5 to 50 entrants.",
-    "glicko": "Duels, if some players play rarely.",
-    "glicko2": "Duels, if some players play rarely and others improve fast.",
-    "irating": "Sim racing leagues that know iRating.",
-    "openskill-bt": "Small fields, alone or in teams.",
-    "openskill-bt-part": "Large fields, alone or in teams.",
-    "openskill-pl": "Teams and changing partners.",
-    "openskill-tm": "Small fields in which draws are frequent.",
-    "openskill-tm-part": "Large fields in which draws are frequent.",
-    "stk": "Races in which times matter, if every finisher has one.",
-    "stk-rd": "Races in which times matter and many entrants quit.",
-    "trials": "Evenings with several heats.",
-    "trueskill": "Teams, and games with draws.",
-    "xonstat": "Games that players join late or leave early.",
-    "xonstat-2015": "Old Xonotic leaderboards that you want to reproduce.",
-}
 
 
 @cache

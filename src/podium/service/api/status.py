@@ -118,7 +118,6 @@ async def server_sent_events(
 
 
 MEDIA_TYPES = {"csv": "text/csv; charset=utf-8", "parquet": "application/vnd.apache.parquet"}
-# Text that spreadsheets read as a formula, also with full-width signs, and after semicolons between cells.
 Guard = Annotated[
     bool,
     Query(

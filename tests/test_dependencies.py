@@ -115,6 +115,7 @@ LINES = [
     ("rate", "r.csv", "--history", "h.csv"),
     ("predict", "r.csv", "--entrants", "Ana,Bo"),
     ("stakes", "r.csv", "--entrants", "Ana,Bo"),
+    ("seed", "r.csv", "--names"),
     ("strength", "r.csv"),
     ("hindsight", "r.csv"),
     ("audit", "r.csv"),

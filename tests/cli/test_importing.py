@@ -106,7 +106,7 @@ def test_every_command_that_takes_results_reads_foreign_formats():
             assert {"formats", "map_file"} <= parameters, name
     assert taking == {
         "rate", "leaderboard", "explain", "check", "evaluate", "tune", "audit", "predict", "strength", "recovery-test",
-        "plot", "report", "ingest", "amend", "site", "stakes", "hindsight", "standings",
+        "plot", "report", "ingest", "amend", "site", "stakes", "hindsight", "standings", "seed",
     }  # fmt: skip
 
 

@@ -91,4 +91,4 @@ def test_a_pool_says_so(sqlite_store):
     sqlite_store.create_pool("karts", find("glicko2")(max_volatility=0.07))
     assert sqlite_store.pool_summary("karts").notice is None
     sqlite_store.submit("karts", races(80, 20))
-    assert "of 20 players are beyond" in sqlite_store.pool_summary("karts").notice
+    assert "of 20 players are outside the range" in sqlite_store.pool_summary("karts").notice

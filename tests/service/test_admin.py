@@ -463,7 +463,7 @@ def test_a_form_that_cannot_be_meant_so_is_shown_again_as_it_was_filled_in(store
         ("/seasons", "/seasons", {"name": "x", "starts_at": "03/04/2025", "keep": "50"}, "'03/04/2025' is not a date"),
         ("/players", "/unmerge", {"player": "a"}, "'a' was never merged"),
         ("/upload", "/upload", {"started_at": "2025-01-01"}, "Choose a file, or paste its text"),
-        ("/races", "/races", {"race_id": "new"}, "The start of the race is missing"),
+        ("/races", "/races", {"race_id": "new"}, "The start time of the race is missing"),
         ("/races", "/races", {"race_id": "gp", "name": "Prix"}, "There is already a race 'gp'"),
         ("/races/gp", "/races/gp", {"starts": "soon", "entrants": "a, b"}, "'soon'"),
     ):

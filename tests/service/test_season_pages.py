@@ -53,7 +53,7 @@ def test_the_board_of_a_season_is_the_one_before_the_next(store):
 
 
 def test_pages_name_the_champions(visitor):
-    listed = visitor.get("/karts/seasons").text
+    listed = visitor.get("/karts/seasons").text.partition("<tbody>")[2]
     assert [listed.index(name) for name in ("cleo", "ben", "ana")] == sorted(map(listed.index, ("cleo", "ben", "ana")))
     assert "<bdi>ana</bdi> finished first with" in visitor.get("/karts/seasons/autumn%2F%2224%22/before").text
     page = visitor.get("/karts/seasons/autumn%2F%2224%22").text

@@ -142,7 +142,7 @@ def test_what_could_not_be_upgraded_is_named(tmp_path):
         of_modern = "pool_id = (SELECT id FROM pool WHERE name = 'modern')"
         database.execute(f"UPDATE log SET body = x'00' WHERE kind = 'submit' AND {of_modern}")  # noqa: S608
     assert run("db", "upgrade", status=1).startswith("podium: pool modern is unchanged: ")
-    assert run("verify", status=1).startswith("podium: modern: the pool waits")
+    assert run("verify", status=1).startswith("podium: modern: the pool must be rated again")
 
 
 @pytest.mark.parametrize(
@@ -170,7 +170,7 @@ def test_mistakes_are_told_in_a_line(words):
 def test_a_pool_is_described(sqlite_store):
     described = ("--title", "Bikes", "--contact", "stewards@example.org", "--player-word", "rider", "--public")
     run("pool", "create", "bikes", "--system", "elo", *described)
-    assert 'bikes,elo,open,Bikes,stewards@example.org,rider,"","",true' in run("pool", "list", "--format", "csv")
+    assert 'bikes,elo,open,Bikes,stewards@example.org,rider,"","","",true' in run("pool", "list", "--format", "csv")
     assert run("pool", "set", "bikes", "--title", "", "--private") == (
         "pool bikes is private\ncontact: stewards@example.org\nplayer word: rider\n"
     )

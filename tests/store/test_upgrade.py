@@ -136,7 +136,7 @@ def test_an_upgrade_that_was_killed_goes_on(kind, earlier):
     store = Store(url)
     assert arithmetics(store) == {"modern": ARITHMETIC, "sixties": 1}
     (finding,) = store.verify()
-    assert finding.startswith("sixties: the pool waits")
+    assert finding.startswith("sixties: the pool must be rated again")
     assert [each.pool for each in upgrade_pools(store, "test")] == ["sixties"]
     assert store.verify() == []
     store.close()

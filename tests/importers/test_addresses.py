@@ -40,11 +40,22 @@ def server(monkeypatch):
         return HTTPConnection(*served.server_address) if parts.scheme == "https" else connect(parts)
 
     monkeypatch.setattr(addresses, "connect", connect_here)
-    addresses.download.cache_clear()
+    addresses.fetch.cache_clear()
     with HTTPServer(("127.0.0.1", 0), Pages) as served:
         threading.Thread(target=partial(served.serve_forever, 0.01), daemon=True).start()
         yield
         served.shutdown()
+
+
+@pytest.mark.usefixtures("server")
+def test_a_file_is_downloaded_again_after_a_minute(monkeypatch):
+    url, clock = "https://example.org/season", [1_000.0]
+    monkeypatch.setattr(addresses.time, "monotonic", lambda: clock[0])
+    before = addresses.download(url)
+    monkeypatch.setattr("test_addresses.SEASON", SEASON.replace("Ben", "Cleo"))
+    assert addresses.download(url) == before
+    clock[0] += addresses.KEPT_S
+    assert b"Cleo" in addresses.download(url)
 
 
 @pytest.mark.usefixtures("server")

@@ -4,7 +4,7 @@ import socket
 import ssl
 import time
 from contextlib import closing
-from functools import cache
+from functools import lru_cache
 from http import HTTPStatus
 from http.client import HTTPException, HTTPSConnection
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
@@ -15,6 +15,7 @@ UNICAST = IPv6Network("2000::/3")  # other addresses are local, or stand for ano
 MAX_BYTES, MAX_REDIRECTS, CHUNK_BYTES = 100_000_000, 5, 1 << 16
 MAX_TIME_S = 60.0  # for a whole file
 MAX_SILENCE_S = 10.0  # for one answer of the server
+KEPT_S = 60.0  # how long a file is kept at most, because a command reads it several times
 
 
 def is_public(address: IPv4Address | IPv6Address) -> bool:
@@ -30,13 +31,17 @@ def is_https(path: str) -> bool:
     return path.lower().startswith("https://")
 
 
-@cache
 def download(url: str) -> bytes:
-    """Return the file at a public https address. It is downloaded once per process.
+    """Return the file at a public https address, which may be up to a minute old.
 
     Raises:
         OSError: There is no such file, it is too large or too slow, or its address is private.
     """
+    return fetch(url, time.monotonic() // KEPT_S)
+
+
+@lru_cache(maxsize=1)
+def fetch(url: str, _minute: float) -> bytes:
     end = time.monotonic() + MAX_TIME_S
     try:
         for _ in range(MAX_REDIRECTS + 1):

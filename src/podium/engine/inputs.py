@@ -205,7 +205,7 @@ def comparable(columns: Any, i: int, j: int) -> bool:
 
 @kernel
 def nobody_finished(columns: Any, start: int, stop: int) -> bool:
-    """Return True if everyone quit a heat. Such a heat gives no evidence."""
+    """Return True if everyone quit a heat. Such a heat provides no evidence."""
     if columns.finished.size == 0:
         return False
     finishers = 0.0

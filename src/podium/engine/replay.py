@@ -194,7 +194,7 @@ def replay(
         workers: Number of threads. Each of them rates whole pools.
 
     Raises:
-        NotFiniteError: An event leaves a player with a number that is not finite.
+        NotFiniteError: An event gives a player a rating that is not finite.
     """
     states = newcomers(system, events.player_names.len()) if start is None else start.copy()
     entrants = int(events.columns.entrants[-1])

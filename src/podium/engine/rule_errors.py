@@ -112,7 +112,7 @@ def description(value: Any) -> str:
 
 
 def rule_title(rule: Any, system: System) -> str:
-    """Describe a rule by the function that the system runs for it."""
+    """Describe a rule in terms of the function that the system calls for it."""
     function = rule.dispatch(type(system.params()))
     is_default = function.__module__ == rules.__name__
     return f"the rule {rule.__name__}" if is_default else f"{function.__name__} ({rule.__name__})"

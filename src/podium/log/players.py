@@ -126,7 +126,7 @@ def admit_names(pool: PoolView, names: Sequence[str], what: str = "player") -> l
 def names_like(pool: PoolView, name: str) -> list[str]:
     """Return a few names that begin or end like a name, or that contain all its parts if it names a pair.
 
-    Names that may write umlauts differently, such as Mueller and Müller, are also returned.
+    Names that may only spell umlauts differently, such as Mueller and Müller, are also returned.
     """
     folded, column = search_key(name), player.c.folded
     middle, size = len(folded) // 2, len(folded)

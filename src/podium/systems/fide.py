@@ -233,7 +233,7 @@ def play(params: Params, a: Entering, b: Entering, mine: Entry, theirs: Entry, h
 
 @kernel
 def game_of(params: Params, me: Entering, them: Entering, result: float, mode: float) -> Game:
-    """Return a game from one side."""
+    """Return a game from one side's point of view."""
     gap = rounded(me.rating) - rounded(them.rating)
     if me.rating < params.uncapped or mode == CAPPED:
         gap = min(max(gap, -LARGEST_GAP), LARGEST_GAP)

@@ -136,7 +136,7 @@ def play(params: Params, a: Entering, b: Entering, mine: Entry, theirs: Entry, h
 
 @kernel
 def game_of(me: Entering, them: Entering, result: float, expected: float) -> Game:
-    """Return a game from one side."""
+    """Return a game from one side's point of view."""
     linear = 0.5 + (me.rating - them.rating) / POINTS
     return Game(result, expected, result - (expected if me.games > NEW_GAMES else linear))
 

@@ -226,7 +226,7 @@ def expected_line(stakes: Stakes, explanation: Explanation) -> Any:
 
 
 def why_words(explanation: Explanation, more: Decimal) -> str:
-    """Name the players who finished unexpectedly, if the change differs from the expected one.
+    """Name the players who finished higher or lower than expected, if the change differs from the expected one.
 
     Otherwise, return an empty string.
     """

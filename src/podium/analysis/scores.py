@@ -54,7 +54,7 @@ class Judged(NamedTuple):
 
 
 def system_labels(labels: Sequence[str] | None, names: Sequence[str]) -> list[str]:
-    """Return one label per system. By default, it is the system's name."""
+    """Return one label per system. Default: the names of the systems."""
     chosen = list(labels or names)
     if len(chosen) != len(names):
         labelled, systems = counted(len(chosen), "label"), counted(len(names), "system")
@@ -70,7 +70,7 @@ def column_sums(table: pl.DataFrame) -> dict[str, float]:
 def own_scores(
     results: Results, system: System, window: Window, period: str, metrics: Mapping[str, Metric]
 ) -> dict[str, float]:
-    """Return the values of your own metrics for the judged pairs."""
+    """Return the values of user-defined metrics for the judged pairs."""
     events = encode(results, system, period)
     heats = judged_heats(events, window, system)
     pairs = pair_predictions(system, events, replay(system, events), heats=heats, min_events=window.min_events)

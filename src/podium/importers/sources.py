@@ -141,7 +141,7 @@ def sources(path: str) -> list[Source]:
         try:
             return [of_bytes(download(path), path)]
         except OSError as error:
-            refuse_file(path, f"cannot be read ({error})")
+            refuse_file(path, f"{CANNOT_BE_READ} ({error})")
     place = Path(path)
     if place.is_dir():
         inside = sorted(file for file in place.rglob("*") if file.is_file() and not file.name.startswith("."))

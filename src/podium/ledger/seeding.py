@@ -80,8 +80,7 @@ def pairs(order: Sequence[str], met: Collection[frozenset[str]]) -> list[tuple[s
     waiting, found = list(order[: len(order) // 2 * 2]), list[tuple[str, str]]()
     while waiting:
         first = waiting.pop(0)
-        new = [player for player in waiting if frozenset((first, player)) not in met]
-        second = (new or waiting)[0]
+        second = next((player for player in waiting if frozenset((first, player)) not in met), waiting[0])
         waiting.remove(second)
         found.append((first, second))
     for number, pair in enumerate(found):

@@ -5,8 +5,12 @@ to its paragraphs.
 """
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
 
 from podium.engine.inputs import Entrant, Entry, Heat
 from podium.engine.rules import (
@@ -27,10 +31,11 @@ from podium.kernels.exponential import exp
 from podium.kernels.records import add, read
 from podium.probability.logistic import score
 from podium.probability.normal import distribution
-from podium.systems.fide import DEVIATION, Federation, rounded
+from podium.systems.fide import DEVIATION, Federation, Game, rounded
 from podium.systems.uscf import count_meetings
 
 POINTS = 800.0
+INDEX_OF_FIDE = 6.0  # tournaments that a rating counts for if their number is not known
 FEWEST_GAMES, POOLED_DAYS = 5.0, 730.0  # games for a first rating, and the two years in which they count [3.4]
 JUNIOR, YOUNG = 20.0, 25.0  # last ages of the two lower values of J [3.3.2]
 LOW_RATING, LOW_SCALE = 1300.0, 150.0  # below this rating, a loss counts less
@@ -54,14 +59,6 @@ class State(NamedTuple):
     first_score: float
     first_opponents: float  # sum of their ratings
     first_days: float  # days since the first of these games
-
-
-class Game(NamedTuple):
-    result: float
-    expected: float
-    weight: float  # 1 if the result changes the player's rating
-    counts: float  # 1 if the opponent is rated
-    opponent: float  # the opponent's rating, or 0
 
 
 class Evidence(NamedTuple):
@@ -107,6 +104,11 @@ class Dwz(Federation):
 
     def params(self) -> Params:
         return Params(self.initial)
+
+    def filled_states(self, known: Mapping[str, npt.NDArray[np.float64]]) -> npt.NDArray[np.float64]:
+        """Return complete states. If the number of tournaments is not known, a rating counts like a FIDE rating."""
+        tournaments = np.full(known["rating"].size, INDEX_OF_FIDE)
+        return Federation.filled_states(self, {"tournaments": tournaments, **known})
 
     def newcomer(self) -> State:
         return State(self.initial, 0.0, 0.0, float(not self.first_ratings), 0.0, 0.0, 0.0, 0.0, 0.0)

@@ -40,7 +40,6 @@ FEWEST_GAMES, POOLED_DAYS = 5.0, 791.0  # games for a first rating, and the 26 m
 DRAWN_OPPONENTS, DRAWN_RATING = 2.0, 1800.0  # draws added to the games of a first rating [8.2.2]
 LOWEST, HIGHEST_FIRST = 1400.0, 2200.0
 JUNIOR, JUNIOR_TOP = 18.0, 2300.0  # last age of the higher K, and the rating that ends it, permanently [8.3.3]
-INDEX_OF_FIDE = 6.0  # tournaments that a rating counts for in DWZ if their number is not known
 DEVIATION = 200.0  # of a performance, by the normal law behind the table
 ROUNDING = 1e-9
 
@@ -114,8 +113,7 @@ class Federation(System):
     def filled_states(self, known: Mapping[str, npt.NDArray[np.float64]]) -> npt.NDArray[np.float64]:
         """Return complete states. A player with a known rating is rated, and has played a game in every event."""
         rated = np.ones(known["rating"].size)
-        assumed = {"rated": rated, "games": known.get("events", 0.0 * rated), "tournaments": INDEX_OF_FIDE * rated}
-        return System.filled_states(self, {**assumed, **known})
+        return System.filled_states(self, {"rated": rated, "games": known.get("events", 0.0 * rated), **known})
 
     def is_provisional(self, states: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
         unrated: npt.NDArray[np.bool_] = states[:, self.column("rated")] == 0.0

@@ -80,7 +80,7 @@ def standings_before(visit: VisiblePool, season: SeasonName) -> Response:
 
 def standings_page(visit: Visit, season: str | None = None, *, before: bool = False) -> Response:
     table = visit.store.standings(visit.pool, season, before=before, top=MAX_ROWS)
-    seasons = [season.name for season in visit.store.seasons(visit.pool)]
+    seasons = [begun.name for begun in visit.store.seasons(visit.pool)]
     spans = [(name, pool_address(visit.pool, "standings", name)) for name in reversed(seasons)]
     if seasons:
         spans.append((f"Before {seasons[0]}", pool_address(visit.pool, "standings", seasons[0], "before")))

@@ -118,8 +118,8 @@ MISTAKES = {
         "State has no field 'events' (it has rating, races)",
     ),
     "no name": (
-        'name: ClassVar[str] = "stakes"',
-        'nom: ClassVar[str] = "stakes"',
+        '    name = "stakes"',
+        '    nom = "stakes"',
         "class Stakes",
         "Stakes has no name",
     ),

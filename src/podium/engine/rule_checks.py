@@ -67,7 +67,7 @@ def require(is_fine: Any, subject: Any, sentence: str) -> None:
 def check_declarations(system: System) -> None:
     """Check that the types, the newcomer, the parameters, the pool state and the rules exist and match."""
     cls = type(system)
-    require(cls.name, cls, f'{cls.__name__} has no name; add name: ClassVar[str] = "my-system"')
+    require(cls.name, cls, f'{cls.__name__} has no name; add name = "my-system"')
     for kind in ("state_type", "entering_type", "evidence_type"):
         is_there = is_record(getattr(cls, kind, None))
         require(is_there, cls, f"{cls.name} has no {kind}; set {kind} = a NamedTuple of floats")

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -35,8 +35,8 @@ class NormalSkill(System):
 
     state_type = State
     entering_type = State
-    needs_finisher: ClassVar[bool] = True
-    unfinished: ClassVar[str] = (
+    needs_finisher = True
+    unfinished = (
         "It is ranked last, behind everyone who finished; two players who did not finish tie. Players who quit a"
         " team are rated separately from it."
     )

@@ -247,12 +247,12 @@ class Verdict(NamedTuple):
 class WengLin(NormalSkill):
     """The parameters that all five share."""
 
-    source: ClassVar[str] = "Weng and Lin, A Bayesian Approximation Method for Online Ranking (2011)"
+    source = "Weng and Lin, A Bayesian Approximation Method for Online Ranking (2011)"
     evidence_type = Evidence
     duel_types: ClassVar[tuple[type[Any], ...] | None] = Difference, Verdict
     params_type: ClassVar[type[Params]] = Params
     spread: ClassVar[float] = 1.0
-    workspace: ClassVar[tuple[int, int]] = WORKSPACE
+    workspace = WORKSPACE
     logistic: ClassVar[bool] = False  # True if differences of performances are logistic
 
     beta: float = parameter(25.0 / 6.0, "spread of a single performance", unit="points", low=0.0, high=1e6)

@@ -8,7 +8,7 @@ extra opponent. `counts_self` selects the published program's rule.
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 from podium.engine.inputs import Columns, Entrant, Scratch, nobody_finished, rank_at, slot_at, weight_at
 from podium.engine.rules import Points, enter, expect, judge_heat, kernel, rate_event, rate_heats, update_state
@@ -39,11 +39,11 @@ class Entering(NamedTuple):
 class Codeforces(System):
     """Half of the distance to the rating that the place deserves, corrected for inflation."""
 
-    name: ClassVar[str] = "codeforces"
-    title: ClassVar[str] = "Codeforces"
-    for_players: ClassVar[str] = "Place higher than your rating predicts and you gain."
-    source: ClassVar[str] = "Mirzayanov, Open Codeforces Rating System (2015), and the changes that the site publishes"
-    formulas: ClassVar[tuple[str, ...]] = (
+    name = "codeforces"
+    title = "Codeforces"
+    for_players = "Place higher than your rating predicts and you gain."
+    source = "Mirzayanov, Open Codeforces Rating System (2015), and the changes that the site publishes"
+    formulas = (
         "seed = 1 + sum over opponents of 1 / (1 + 10^((me - opponent) / 400))",
         "deserved: the rating whose seed is sqrt(rank seed), ties having the worst rank; d = (deserved - me) / 2",
         "the published program also counts the contestants themselves as opponents (counts_self)",
@@ -51,11 +51,9 @@ class Codeforces(System):
     )
     state_type = State
     entering_type = Entering
-    teams: ClassVar[bool] = False
-    needs_finisher: ClassVar[bool] = True
-    unfinished: ClassVar[str] = (
-        "It shares last place: all players who did not finish have the worst rank of the contest."
-    )
+    teams = False
+    needs_finisher = True
+    unfinished = "It shares last place: all players who did not finish have the worst rank of the contest."
 
     initial: int = parameter(1500, "a newcomer's rating", unit="points", low=1, high=8000)
     counts_self: bool = parameter(

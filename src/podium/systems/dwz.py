@@ -7,7 +7,7 @@ to its paragraphs.
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -78,10 +78,10 @@ class Causes(NamedTuple):
 class Dwz(Federation):
     """DWZ of the German Chess Federation. Send each tournament as one event with a heat for each game."""
 
-    name: ClassVar[str] = "dwz"
-    title: ClassVar[str] = "DWZ (German chess)"
-    source: ClassVar[str] = "Wertungsordnung of the German Chess Federation (2014, 2022)"
-    formulas: ClassVar[tuple[str, ...]] = (
+    name = "dwz"
+    title = "DWZ (German chess)"
+    source = "Wertungsordnung of the German Chess Federation (2014, 2022)"
+    formulas = (
         "expected = Phi((me - opponent) / (200 sqrt(2)))",
         "change = 800 sum of (result - expected) / (E + games), rounded to a whole rating once per tournament",
         "E = ((rating / 1000)^4 + J) f + s, rounded; J = 5 up to 20 years, 10 up to 25, otherwise 15",
@@ -93,9 +93,9 @@ class Dwz(Federation):
     state_type = State
     entering_type = State
     evidence_type = Evidence
-    teams: ClassVar[bool] = False
-    workspace: ClassVar[tuple[int, int]] = (1, 0)
-    whole_numbers: ClassVar[tuple[str, ...]] = ("events",)
+    teams = False
+    workspace = (1, 0)
+    whole_numbers = ("events",)
 
     initial: float = parameter(1000.0, "rating that predictions assume for an unrated player", unit="points")
     first_ratings: bool = parameter(

@@ -53,10 +53,10 @@ class Causes(NamedTuple):
 class Egf(System):
     """The EGF's rating of Go players. 2100 is a 1 dan, and a grade is 100 points."""
 
-    name: ClassVar[str] = "egf"
-    title: ClassVar[str] = "EGF (Go)"
-    source: ClassVar[str] = "European Go Database, EGF rating system (2021)"
-    formulas: ClassVar[tuple[str, ...]] = (
+    name = "egf"
+    title = "EGF (Go)"
+    source = "European Go Database, EGF rating system (2021)"
+    formulas = (
         "expected = 1 / (1 + exp(b(opponent) - b(me))), b(r) = -7 ln(3300 - r)",
         "change = sum over games of con (result - expected) + bonus",
         "con = ((3300 - rating) / 200)^1.6, bonus = ln(1 + exp((2300 - rating) / 80)) / 5",
@@ -65,9 +65,9 @@ class Egf(System):
     state_type = State
     entering_type = Entering
     evidence_type = Evidence
-    teams: ClassVar[bool] = False
-    equals_drift: ClassVar[bool] = True  # by the bonus
-    stakes: ClassVar[str] = (
+    teams = False
+    equals_drift = True  # by the bonus
+    stakes = (
         "The lower a rating, the more points a game is worth. Classes of tournaments are weights: 1, 0.75, 0.5 or 0.25."
     )
     most: ClassVar[Any] = {"rating": HIGHEST}

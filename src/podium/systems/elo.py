@@ -47,10 +47,10 @@ class State(NamedTuple):
 class Elo(System):
     """Plain Elo over every pair of entrants."""
 
-    name: ClassVar[str] = "elo"
-    title: ClassVar[str] = "Elo"
-    source: ClassVar[str] = "Elo, The Rating of Chessplayers, Past and Present (1978)"
-    formulas: ClassVar[tuple[str, ...]] = (
+    name = "elo"
+    title = "Elo"
+    source = "Elo, The Rating of Chessplayers, Past and Present (1978)"
+    formulas = (
         "expected = 1 / (1 + 10^((opponent - me) / scale)); at home, me is me + home",
         "change = k * G * mean (or sum) over opponents of (result - expected)",
         "k = k_top once the rating has reached top, k_new for the first `new` events",
@@ -65,7 +65,7 @@ class Elo(System):
     entering_type: ClassVar[type[Any]] = State
     duel_types = ()
     # The mean is taken over each player's own opponents, whose number can differ if there are teams or quits.
-    conserves: ClassVar[bool] = True
+    conserves = True
 
     k: float = parameter(24.0, "points at stake", unit="points", low=0.0, high=1e6)
     scale: float = parameter(400.0, "rating gap at which the odds are 10 to 1", unit="points", low=1e-3, high=1e9)
@@ -194,7 +194,7 @@ class EloWithOptions(Elo):
     state_type = PeakState
     entering_type = EnteringWithOptions
     evidence_type = Parts
-    conserves: ClassVar[bool] = False
+    conserves = False
 
     def params(self) -> ParamsWithOptions:
         k, slope, mean = Elo.params(self)

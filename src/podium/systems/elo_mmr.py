@@ -10,7 +10,7 @@ from collections import namedtuple
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -76,32 +76,32 @@ class Evidence(NamedTuple):
 class EloMmr(System):
     """Elo-MMR with logistic performances."""
 
-    name: ClassVar[str] = "elo-mmr"
-    title: ClassVar[str] = "Elo-MMR"
-    for_players: ClassVar[str] = "Your rating moves towards how well you placed in the latest event."
-    source: ClassVar[str] = "Ebtekar and Liu, Elo-MMR (2021)"
-    formulas: ClassVar[tuple[str, ...]] = (
+    name = "elo-mmr"
+    title = "Elo-MMR"
+    for_players = "Your rating moves towards how well you placed in the latest event."
+    source = "Ebtekar and Liu, Elo-MMR (2021)"
+    formulas = (
         "w = weight_limit * the event's weight, performance variance = (1 + 1 / w) limit^2 + drift / w",
         "before an event: variance += w limit^2 + drift * idle days; the factors lose weight to the normal one",
         "performance: the root of sum over worse of l (1 - tanh) - sum over better of l (1 + tanh) - ties of 2 l tanh",
         "rating: the root of (x - normal) / normal variance + sum over newest performances of l tanh",
     )
-    weight_repeats: ClassVar[bool] = False  # the evidence is not proportional to weight
+    weight_repeats = False  # the evidence is not proportional to weight
     state_type = State
     entering_type = Entering
     evidence_type = Evidence
-    teams: ClassVar[bool] = False
-    needs_finisher: ClassVar[bool] = True
-    unfinished: ClassVar[str] = (
+    teams = False
+    needs_finisher = True
+    unfinished = (
         "It loses to everyone who finished the heat; two players who did not finish tie for last, with half a win"
         " and half a loss."
     )
-    takes_periods: ClassVar[bool] = False
-    workspace: ClassVar[tuple[int, int]] = WORKSPACE
-    whole_numbers: ClassVar[tuple[str, ...]] = ("events", "factors")
-    with_level: ClassVar[tuple[str, ...]] = ("rating", "normal", *(f"mean_{k}" for k in range(1, SLOTS + 1)))
-    together: ClassVar[tuple[str, ...]] = State._fields[NORMAL:]
-    most: ClassVar[Mapping[str, float]] = MappingProxyType({"factors": SLOTS})
+    takes_periods = False
+    workspace = WORKSPACE
+    whole_numbers = ("events", "factors")
+    with_level = ("rating", "normal", *(f"mean_{k}" for k in range(1, SLOTS + 1)))
+    together = State._fields[NORMAL:]
+    most = MappingProxyType({"factors": SLOTS})
 
     initial: float = parameter(1500.0, "a newcomer's rating", unit="points")
     deviation: float = parameter(350.0, "a newcomer's deviation", unit="points", low=1e-3, high=1e6)

@@ -7,7 +7,7 @@ brackets refer to their articles.
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -108,7 +108,7 @@ class Causes(NamedTuple):
 class Federation(System):
     """A system in which newcomers are unrated until they have played enough games for a first rating."""
 
-    reads_ages: ClassVar[bool] = True
+    reads_ages = True
 
     def filled_states(self, known: Mapping[str, npt.NDArray[np.float64]]) -> npt.NDArray[np.float64]:
         """Return complete states. A player with a known rating is rated, and has played a game in every event."""
@@ -136,10 +136,10 @@ class Federation(System):
 class Fide(Federation):
     """FIDE's rating for classical games. Rate by month: `--period 1mo`."""
 
-    name: ClassVar[str] = "fide"
-    title: ClassVar[str] = "FIDE (chess)"
-    source: ClassVar[str] = "FIDE Rating Regulations, 1 March 2024, with the amendment of 1 October 2025"
-    formulas: ClassVar[tuple[str, ...]] = (
+    name = "fide"
+    title = "FIDE (chess)"
+    source = "FIDE Rating Regulations, 1 March 2024, with the amendment of 1 October 2025"
+    formulas = (
         "expected by table 8.1.2 from the rounded difference, which is at most 400 for players rated below `uncapped`",
         "change = K sum of (result - expected), rounded to a whole number once per period",
         "K = k_top once the rating has reached top, k_new for the first `new` games, else k; K games <= 700",
@@ -150,8 +150,8 @@ class Fide(Federation):
     state_type = State
     entering_type = Entering
     evidence_type = Evidence
-    teams: ClassVar[bool] = False
-    whole_numbers: ClassVar[tuple[str, ...]] = ("events",)
+    teams = False
+    whole_numbers = ("events",)
 
     k: float = parameter(20.0, "K of experienced players", unit="points", low=0.0, high=1e3)
     k_new: float = parameter(40.0, "K of players with fewer games than `new`", unit="points", low=0.0, high=1e3)

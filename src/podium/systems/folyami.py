@@ -7,7 +7,7 @@ import functools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -55,29 +55,29 @@ class Entering(NamedTuple):
 class Folyami(System):
     """Elo over every pair of entrants, weighted by remoteness and by how new both entrants are."""
 
-    name: ClassVar[str] = "folyami"
-    title: ClassVar[str] = "Folyami"
-    for_players: ClassVar[str] = "Beat players rated above you, and you gain more, especially while you are new."
-    source: ClassVar[str] = "Mlot, The Folyami Rating System (2023)"
-    formulas: ClassVar[tuple[str, ...]] = (
+    name = "folyami"
+    title = "Folyami"
+    for_players = "Beat players rated above you, and you gain more, especially while you are new."
+    source = "Mlot, The Folyami Rating System (2023)"
+    formulas = (
         "change = sum over opponents of K q_remote q_prov (result - expected)",
         "q_remote = 1 / ((pi / 22)^2 (my place - their place)^2 + 1)",
         "q_prov: newcomer b^(12 - n), established against a newcomer 1 / b^(12 - n), else 1; mean 1.5 over 12 events",
         "expected = I(W; g, g), W = 1 / (1 + exp(-c alpha (me - opponent))), alpha = ln 10 / 400; g = 3",
     )
-    game: ClassVar[str] = "Stunts"
+    game = "Stunts"
     state_type = State
     entering_type = Entering
-    min_events: ClassVar[int] = 5
-    winning_margin: ClassVar[str] = (
+    min_events = 5
+    winning_margin = (
         "Not by time. But the further apart two players finish, the less their duel counts, because players who"
         " finish next to each other were in direct competition."
     )
-    stakes: ClassVar[str] = (
+    stakes = (
         "Every event counts the same for an established player. A newcomer's first events change the newcomer's"
         " rating more, and the opponents' ratings less."
     )
-    unfinished: ClassVar[str] = (
+    unfinished = (
         "It loses to everyone who finished the heat. Its place is the mean of the places that are left, so the"
         " finishers nearest to the end gain most from it; two players who did not finish are not compared."
     )

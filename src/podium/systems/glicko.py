@@ -7,7 +7,7 @@ system"; the comments below refer to its equations.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 from podium.engine.inputs import Entrant, Entry, Heat
 from podium.engine.rules import Comparison, Credit, compare, credit, enter, evidence, expect, kernel, update_state
@@ -47,13 +47,11 @@ class Evidence(NamedTuple):
 class Glicko(System):
     """Glicko with any rating period; the deviation grows by the day."""
 
-    name: ClassVar[str] = "glicko"
-    title: ClassVar[str] = "Glicko"
-    for_players: ClassVar[str] = (
-        "Beat players rated above you, and you gain more, especially while your rating is uncertain."
-    )
-    source: ClassVar[str] = "Glickman, The Glicko system (1999)"
-    formulas: ClassVar[tuple[str, ...]] = (
+    name = "glicko"
+    title = "Glicko"
+    for_players = "Beat players rated above you, and you gain more, especially while your rating is uncertain."
+    source = "Glickman, The Glicko system (1999)"
+    formulas = (
         "q = ln 10 / 400, g(RD) = 1 / sqrt(1 + 3 q^2 RD^2 / pi^2)",
         "E = 1 / (1 + 10^(-g(RD_j) (r - r_j) / 400)), 1/d^2 = q^2 sum of g^2 E (1 - E)",
         "r' = r + q / (1 / RD^2 + 1 / d^2) sum of g (s - E), RD' = sqrt(1 / (1 / RD^2 + 1 / d^2))",

@@ -6,7 +6,7 @@ Source: M. E. Glickman, "Example of the Glicko-2 system" (2013). The comments be
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -81,13 +81,11 @@ class Causes(NamedTuple):
 class Glicko2(System):
     """Glicko-2 with any rating period, or with growth by the time between games."""
 
-    name: ClassVar[str] = "glicko2"
-    title: ClassVar[str] = "Glicko-2"
-    for_players: ClassVar[str] = (
-        "Beat players rated above you, and you gain more, especially while your rating is uncertain."
-    )
-    source: ClassVar[str] = "Glickman, Example of the Glicko-2 system (2013)"
-    formulas: ClassVar[tuple[str, ...]] = (
+    name = "glicko2"
+    title = "Glicko-2"
+    for_players = "Beat players rated above you, and you gain more, especially while your rating is uncertain."
+    source = "Glickman, Example of the Glicko-2 system (2013)"
+    formulas = (
         "mu = (rating - initial) / 173.7178, phi = deviation / 173.7178, g(phi) = 1 / sqrt(1 + 3 phi^2 / pi^2)",
         "E = 1 / (1 + exp(-g(phi_j) (mu - mu_j))), 1/v = sum of g^2 E (1 - E), delta = v * sum of g (s - E)",
         "volatility solves f(ln sigma^2) = 0 (step 5); phi* = sqrt(phi^2 + sigma^2)",
@@ -99,7 +97,7 @@ class Glicko2(System):
         "a missed period: phi' = sqrt(phi^2 + sigma^2)",
         "with period_days: phi = sqrt(phi^2 + t sigma^2) before a game after t periods, and phi* = phi",
     )
-    limits: ClassVar[tuple[str, ...]] = (
+    limits = (
         "the volatility is capped at `max_volatility`, which the paper does not do: without a cap, step 5 can run away",
         (
             "the paper does not limit a change: with its rules, one upset in a race of 60 can cost a"
@@ -107,13 +105,13 @@ class Glicko2(System):
         ),
         "a race of many entrants counts as a duel with each, so ratings move far and volatility reaches the cap",
     )
-    instead: ClassVar[str] = (
+    instead = (
         "rate fields of many with elo, folyami or elo-mmr, or update ratings of duels at the end of rating periods"
     )
     state_type = State
     entering_type = Entering
     evidence_type = Evidence
-    idles_by: ClassVar[str] = "period"
+    idles_by = "period"
 
     tau: float = parameter(0.5, "how fast volatility may change (step 1)", low=1e-3, high=10.0)
     initial: float = parameter(1500.0, "a newcomer's rating", unit="points")

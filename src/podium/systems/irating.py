@@ -4,7 +4,7 @@ Source: the spreadsheet "iRacing SOF iRating Calculator v1_1" (2019), as ported 
 """
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 from podium.engine.inputs import Columns, Entrant, Entry, Heat, Scratch, slot_at
 from podium.engine.rules import (
@@ -67,13 +67,11 @@ class Causes(NamedTuple):
 class Irating(System):
     """iRating for one class in a race. iRacing's own code is not public, so the ratings are estimates."""
 
-    name: ClassVar[str] = "irating"
-    title: ClassVar[str] = "iRating (estimate)"
-    for_players: ClassVar[str] = (
-        "Finish ahead of drivers rated above you, and you gain more. Not starting costs points."
-    )
-    source: ClassVar[str] = "iRacing SOF iRating Calculator v1_1 (2019), as ported in irating-rs 0.1.0"
-    formulas: ClassVar[tuple[str, ...]] = (
+    name = "irating"
+    title = "iRating (estimate)"
+    for_players = "Finish ahead of drivers rated above you, and you gain more. Not starting costs points."
+    source = "iRacing SOF iRating Calculator v1_1 (2019), as ported in irating-rs 0.1.0"
+    formulas = (
         "e(x) = 2^(-x / 1600), chance(a, b) = (1 - e(a)) e(b) / ((1 - e(b)) e(a) + (1 - e(a)) e(b))",
         "expected = sum of chances over the other entrants; n entrants, s starters, q = n - s did not start",
         "change = (n - place - expected - correction) 200 / s, correction = ((n - q / 2) / 2 - place) / 100",
@@ -82,11 +80,11 @@ class Irating(System):
     state_type = State
     entering_type = Entering
     evidence_type = Evidence
-    teams: ClassVar[bool] = False
-    refuses_teams: ClassVar[bool] = True
-    rates_absent: ClassVar[bool] = True
-    equals_drift: ClassVar[bool] = True  # by one point a race
-    unfinished: ClassVar[str] = (
+    teams = False
+    refuses_teams = True
+    rates_absent = True
+    equals_drift = True  # by one point a race
+    unfinished = (
         "It shares the last places of the starters. A player who did not start loses points as well: all such players"
         " together lose what the starters gain."
     )

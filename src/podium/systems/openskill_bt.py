@@ -17,8 +17,8 @@ class Params(shared.Params):
 class OpenskillBt(shared.WengLin):
     """Bradley-Terry over every pair of teams."""
 
-    name: ClassVar[str] = "openskill-bt"
-    title: ClassVar[str] = "Weng-Lin, Bradley-Terry, full pairing"
+    name = "openskill-bt"
+    title = "Weng-Lin, Bradley-Terry, full pairing"
     formulas: ClassVar[tuple[str, ...]] = (
         "c = sqrt(sigma_i^2 + sigma_q^2 + 2 beta^2), p = 1 / (1 + e^((mu_q - mu_i) / c))",
         "Omega = sum of sigma_i^2 / c (s - p), Delta = sum of sigma_i^3 / c^3 p (1 - p)",
@@ -26,7 +26,7 @@ class OpenskillBt(shared.WengLin):
     )
     duel_types = ()
     params_type = Params
-    better_in_fields: ClassVar[str] = "openskill-bt-part"
+    better_in_fields = "openskill-bt-part"
     logistic: ClassVar[bool] = True
 
 

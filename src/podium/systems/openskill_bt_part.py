@@ -1,7 +1,6 @@
 """Weng and Lin's Bradley-Terry model with partial pairing, which compares each team only with its neighbours."""
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from podium.engine.rules import rate_in_steps, rate_two
 from podium.engine.system import parameter
@@ -16,15 +15,15 @@ class Params(openskill_bt.Params):
 class OpenskillBtPart(openskill_bt.OpenskillBt):
     """Bradley-Terry over neighbours in the ranking."""
 
-    name: ClassVar[str] = "openskill-bt-part"
-    title: ClassVar[str] = "Weng-Lin, Bradley-Terry, partial pairing"
-    formulas: ClassVar[tuple[str, ...]] = (
+    name = "openskill-bt-part"
+    title = "Weng-Lin, Bradley-Terry, partial pairing"
+    formulas = (
         *openskill_bt.OpenskillBt.formulas,
         "Omega and Delta are means over the neighbours within the window",
     )
     params_type = Params
-    better_in_fields: ClassVar[str] = ""
-    ties_in_file_order: ClassVar[bool] = True
+    better_in_fields = ""
+    ties_in_file_order = True
 
     neighbours: int = parameter(
         4,

@@ -203,9 +203,9 @@ class Params(shared.Params):
 class OpenskillPl(shared.WengLin):
     """Plackett-Luce: the probability of the winner, then of the winner among the remaining teams, and so on."""
 
-    name: ClassVar[str] = "openskill-pl"
-    title: ClassVar[str] = "Weng-Lin, Plackett-Luce"
-    formulas: ClassVar[tuple[str, ...]] = (
+    name = "openskill-pl"
+    title = "Weng-Lin, Plackett-Luce"
+    formulas = (
         "c = sqrt(sum over teams of sigma^2 + beta^2), e_i = exp(mu_i / c), S_q = sum of e over rank q and below",
         "Omega = sigma_i^2 / c (1 / ties of i - sum over ranks q up to i of e_i / S_q)",
         "Delta = sigma_i^3 / c^3 sum over ranks q up to i of e_i / S_q (1 - e_i / S_q)",
@@ -214,7 +214,7 @@ class OpenskillPl(shared.WengLin):
     duel_types = ()
     params_type = Params
     logistic: ClassVar[bool] = True
-    workspace: ClassVar[tuple[int, int]] = WORKSPACE
+    workspace = WORKSPACE
 
 
 @judge_heat.register

@@ -25,23 +25,21 @@ class Params(shared.Params):
 class OpenskillTm(shared.WengLin):
     """Thurstone-Mosteller over every pair of teams."""
 
-    name: ClassVar[str] = "openskill-tm"
-    title: ClassVar[str] = "Weng-Lin, Thurstone-Mosteller, full pairing"
+    name = "openskill-tm"
+    title = "Weng-Lin, Thurstone-Mosteller, full pairing"
     formulas: ClassVar[tuple[str, ...]] = (
         "c = sqrt(sigma_i^2 + sigma_q^2 + 2 beta^2), x = (mu_i - mu_q) / c, t = margin / c",
         "Omega = sum of sigma_i^2 / c V(x, t), Delta = sum of sigma_i^3 / c^3 W(x, t); for a draw V~ and W~",
         "mu += share Omega, sigma^2 *= max(1 - share Delta, kappa); share = player's variance / team's",
     )
-    limits: ClassVar[tuple[str, ...]] = (
+    limits = (
         "as in the openskill package, V and W of a win whose chance was below 2.2e-16 (8.1 c behind) are their limits",
         "so is V of a draw below 1e-5; such results move ratings by the lead, and leads can grow without bounds",
     )
-    instead: ClassVar[str] = (
-        "rate such fields with openskill-bt, openskill-pl or elo, and each heat as a separate event"
-    )
+    instead = "rate such fields with openskill-bt, openskill-pl or elo, and each heat as a separate event"
     params_type = Params
-    better_in_fields: ClassVar[str] = "openskill-tm-part"
-    equals_drift: ClassVar[bool] = True  # full pairing of normal performances overshoots
+    better_in_fields = "openskill-tm-part"
+    equals_drift = True  # full pairing of normal performances overshoots
 
     draw_margin: float = parameter(0.1, "half-width of the draw margin", unit="points", low=0.0, high=1e6)
 

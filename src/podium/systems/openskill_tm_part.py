@@ -16,16 +16,16 @@ class Params(openskill_tm.Params):
 class OpenskillTmPart(openskill_tm.OpenskillTm):
     """Thurstone-Mosteller over neighbours in the ranking."""
 
-    name: ClassVar[str] = "openskill-tm-part"
-    title: ClassVar[str] = "Weng-Lin, Thurstone-Mosteller, partial pairing"
-    formulas: ClassVar[tuple[str, ...]] = (
+    name = "openskill-tm-part"
+    title = "Weng-Lin, Thurstone-Mosteller, partial pairing"
+    formulas = (
         "c = 2 sqrt(sigma_i^2 + sigma_q^2 + 2 beta^2); the rest as in openskill-tm",
         "Omega and Delta are means over the neighbours within the window",
     )
     params_type = Params
-    better_in_fields: ClassVar[str] = ""
-    equals_drift: ClassVar[bool] = False
-    ties_in_file_order: ClassVar[bool] = True
+    better_in_fields = ""
+    equals_drift = False
+    ties_in_file_order = True
     spread: ClassVar[float] = 2.0
 
     neighbours: int = parameter(

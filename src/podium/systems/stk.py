@@ -5,7 +5,7 @@ Source: "About player rankings", SuperTuxKart. Numbers in brackets refer to its 
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 from podium.engine.inputs import TIME_TRIAL, Entrant, Entry, Heat
 from podium.engine.rules import Comparison, Points, causes, compare, enter, kernel, update_state
@@ -50,35 +50,35 @@ class Causes(NamedTuple):
 class Stk(System):
     """Each pair exchanges points according to the time between them at the finish."""
 
-    name: ClassVar[str] = "stk"
-    title: ClassVar[str] = "SuperTuxKart, as published"
-    for_players: ClassVar[str] = "Finish well ahead of players rated above you, and you gain more."
-    source: ClassVar[str] = "SuperTuxKart, About player rankings"
-    formulas: ClassVar[tuple[str, ...]] = (
+    name = "stk"
+    title = "SuperTuxKart, as published"
+    for_players = "Finish well ahead of players rated above you, and you gain more."
+    source = "SuperTuxKart, About player rankings"
+    formulas = (
         "base points: max(2 (45 - n), 8) before the n-th event, n up to 45",
         "result = min(1, 0.5 + (their time - my time) / (my time / 20)) for the faster, 0 for a quitter",
         "expected = 1 / (1 + 10^((opponent - me) / 2000))",
         "importance = T^1.5 / sqrt(120) * 0.125 * mode * my factor * their factor, T = min(slower time, 500 s)",
         "change = sum over opponents of importance * (result - expected)",
     )
-    game: ClassVar[str] = "SuperTuxKart"
+    game = "SuperTuxKart"
     state_type = State
     entering_type = Entering
-    needs: ClassVar[tuple[str, ...]] = ("time_s",)
-    teams: ClassVar[bool] = False
-    winning_margin: ClassVar[str] = (
+    needs = ("time_s",)
+    teams = False
+    winning_margin = (
         "A lead of at least 2.5 % of the faster time is a full win. A smaller lead is a partial win, down to half"
         " a win each for equal times."
     )
-    stakes: ClassVar[str] = (
+    stakes = (
         "The longer the race, the more it counts, up to a maximum time. Modes other than time-trial count less."
         " The more races and points both players have, the fewer points they exchange."
     )
-    unfinished: ClassVar[str] = (
+    unfinished = (
         "It scores 0 against everyone who finished, and each such pair has as much at stake as in a race of"
         " max_time_s, 500 seconds; two players who did not finish are not compared."
     )
-    conserves: ClassVar[bool] = True
+    conserves = True
 
     initial: float = parameter(2000.0, "a newcomer's rating", unit="points")
     scale: float = parameter(2000.0, "rating gap at which the odds are 10 to 1 [3]", unit="points", low=1e-3, high=1e9)

@@ -7,7 +7,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -92,11 +92,11 @@ class Causes(NamedTuple):
 class StkRd(System):
     """Points for finish times, weighted by the certainty of both ratings."""
 
-    name: ClassVar[str] = "stk-rd"
-    title: ClassVar[str] = "SuperTuxKart, as its servers run it"
-    for_players: ClassVar[str] = "Finish well ahead of players rated above you, and you gain more."
-    source: ClassVar[str] = "SuperTuxKart's public server source, in our own words"
-    formulas: ClassVar[tuple[str, ...]] = (
+    name = "stk-rd"
+    title = "SuperTuxKart, as its servers run it"
+    for_players = "Finish well ahead of players rated above you, and you gain more."
+    source = "SuperTuxKart's public server source, in our own words"
+    formulas = (
         "rating = raw - 3 deviation + 300",
         "accuracy = my deviation / (sqrt(theirs) sqrt(100)) * 2 / sqrt(entries), less where the gap is sure",
         "importance = accuracy * mode * 0.25 * min(360, slower time)",
@@ -104,31 +104,31 @@ class StkRd(System):
         "raw change = sum of importance * (result - expected)",
         "deviation falls by 0.0016 accuracy of itself, and rises with surprise; three quits in 64 events raise it",
     )
-    game: ClassVar[str] = "SuperTuxKart"
-    weight_repeats: ClassVar[bool] = False  # a later heat depends on who left the previous one
-    equals_drift: ClassVar[bool] = True  # the deviation is subtracted from the rating, and falls
+    game = "SuperTuxKart"
+    weight_repeats = False  # a later heat depends on who left the previous one
+    equals_drift = True  # the deviation is subtracted from the rating, and falls
     state_type = State
     entering_type = Entering
     evidence_type = Evidence
-    needs: ClassVar[tuple[str, ...]] = ("time_s",)
-    teams: ClassVar[bool] = False
-    needs_finisher: ClassVar[bool] = True
-    winning_margin: ClassVar[str] = Stk.winning_margin
-    stakes: ClassVar[str] = (
+    needs = ("time_s",)
+    teams = False
+    needs_finisher = True
+    winning_margin = Stk.winning_margin
+    stakes = (
         "The longer the race, the more it counts, up to a maximum time. Modes other than time-trial count less."
         " The more certain both ratings are, the less the race changes them."
     )
-    unfinished: ClassVar[str] = (
+    unfinished = (
         "It scores 0 against everyone who finished, with a time of 1.2 times theirs at stake, and its deviation"
         " does not shrink. The quit is recorded in disconnects; with three or more in the last 64 events the deviation"
         " grows, which lowers the rating. Two players who did not finish are not compared."
     )
-    takes_periods: ClassVar[bool] = False
-    whole_numbers: ClassVar[tuple[str, ...]] = ("events", "disconnects_old", "disconnects_new")
-    level: ClassVar[str] = "raw_rating"
-    with_level: ClassVar[tuple[str, ...]] = ("raw_rating", "rating")
-    together: ClassVar[tuple[str, ...]] = ("disconnects_old", "disconnects_new")
-    most: ClassVar[Mapping[str, float]] = MappingProxyType({"disconnects_old": HALF, "disconnects_new": HALF})
+    takes_periods = False
+    whole_numbers = ("events", "disconnects_old", "disconnects_new")
+    level = "raw_rating"
+    with_level = ("raw_rating", "rating")
+    together = ("disconnects_old", "disconnects_new")
+    most = MappingProxyType({"disconnects_old": HALF, "disconnects_new": HALF})
 
     initial: float = parameter(4000.0, "a newcomer's raw rating", unit="points")
     deviation: float = parameter(1000.0, "a newcomer's deviation", unit="points", low=1e-3, high=1e6)

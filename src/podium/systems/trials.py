@@ -4,7 +4,6 @@ Source: F. Sundvik, "Multiplayer Ranking Explained" (RedLynx). The rules are the
 """
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -26,30 +25,30 @@ class Params(glicko2.Params):
 class Trials(System):
     """Every heat is a game between each pair of riders, and the overall result is one more game."""
 
-    name: ClassVar[str] = "trials"
-    title: ClassVar[str] = "Trials Fusion"
-    for_players: ClassVar[str] = "Beat players rated above you, heat by heat, and you gain more."
-    source: ClassVar[str] = "Sundvik, Multiplayer Ranking Explained; Glickman, Example of the Glicko-2 system (2013)"
-    formulas: ClassVar[tuple[str, ...]] = (
+    name = "trials"
+    title = "Trials Fusion"
+    for_players = "Beat players rated above you, heat by heat, and you gain more."
+    source = "Sundvik, Multiplayer Ranking Explained; Glickman, Example of the Glicko-2 system (2013)"
+    formulas = (
         *glicko2.Glicko2.formulas[:-1],
         "win expectancy shown to people = 1 / (1 + 10^((opponent - me) / 400))",
     )
-    game: ClassVar[str] = "Trials Fusion"
-    weight_repeats: ClassVar[bool] = False  # the overall result is one more comparison
+    game = "Trials Fusion"
+    weight_repeats = False  # the overall result is one more comparison
     state_type = glicko2.State
-    limits: ClassVar[tuple[str, ...]] = (
+    limits = (
         f"the volatility is capped at {glicko2.MAX_VOLATILITY:g}, or at a newcomer's if that is higher",
         (
             "the text does not limit a change: with its rules, one upset in a field of 60 can cost a"
             " favourite thousands of points"
         ),
     )
-    instead: ClassVar[str] = glicko2.Glicko2.instead
+    instead = glicko2.Glicko2.instead
     entering_type = glicko2.Entering
     evidence_type = glicko2.Evidence
-    idles_by: ClassVar[str] = "period"
-    established_deviation: ClassVar[float | None] = 100.0
-    unfinished: ClassVar[str] = (
+    idles_by = "period"
+    established_deviation = 100.0
+    unfinished = (
         "It loses only that heat, to everyone who finished it. In the overall result, the heat scores 0; if times"
         " decide, all players who finished every heat are ahead. With quit_policy=remaining, a quit (but not a"
         " dnf) also loses every later heat."

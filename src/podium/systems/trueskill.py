@@ -8,7 +8,7 @@ the differences between neighbours until they converge (figure 1).
 import math
 from dataclasses import dataclass
 from statistics import NormalDist
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 from podium.engine.inputs import PRESENT, Columns, Entrant, Scratch, nobody_finished, part_at, slot_at, weight_at
 from podium.engine.rules import (
@@ -88,11 +88,11 @@ class Verdict(NamedTuple):
 class TrueSkill(NormalSkill):
     """TrueSkill over teams, fields and draws."""
 
-    name: ClassVar[str] = "trueskill"
-    title: ClassVar[str] = "TrueSkill"
-    for_players: ClassVar[str] = "Beat players rated above you, alone or in a team, and you gain more."
-    source: ClassVar[str] = "Herbrich, Minka and Graepel, TrueSkill (2006)"
-    formulas: ClassVar[tuple[str, ...]] = (
+    name = "trueskill"
+    title = "TrueSkill"
+    for_players = "Beat players rated above you, alone or in a team, and you gain more."
+    source = "Herbrich, Minka and Graepel, TrueSkill (2006)"
+    formulas = (
         "performance ~ N(skill, beta^2), skill ~ N(mu, sigma^2 + tau^2); a team's is the sum of its players'",
         "a win: the difference of neighbours in the ranking is above the margin; a draw: within it",
         "v(x, t) = N(x - t) / Phi(x - t), w = v (v + x - t); messages are passed until the largest moves little",
@@ -102,7 +102,7 @@ class TrueSkill(NormalSkill):
     )
     evidence_type = Evidence
     duel_types = Difference, Verdict
-    ties_in_file_order: ClassVar[bool] = True
+    ties_in_file_order = True
 
     draw_probability: float = parameter(
         0.1, "share of matches between equal players that are drawn", low=0.0, high=0.999999

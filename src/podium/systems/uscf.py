@@ -7,7 +7,7 @@ T. Doan, "The US Chess Rating System" (2 September 2020), from which the bonus t
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -80,10 +80,10 @@ class Causes(NamedTuple):
 class Uscf(System):
     """US Chess ratings by the published approximation, which is what players calculate before the official rating."""
 
-    name: ClassVar[str] = "uscf"
-    title: ClassVar[str] = "US Chess (approximation)"
-    source: ClassVar[str] = "Glickman, Approximating Formulas for the US Chess Rating System (2017)"
-    formulas: ClassVar[tuple[str, ...]] = (
+    name = "uscf"
+    title = "US Chess (approximation)"
+    source = "Glickman, Approximating Formulas for the US Chess Rating System (2017)"
+    formulas = (
         "N games before, m games now: change = K sum of (result - expected) + bonus, K = 800 / (N' + m)",
         "N > 8: N' = min(N, 50 / sqrt(0.662 + 0.00000739 (2569 - rating)^2)), or min(N, 50) above 2355",
         "N > 8: expected = 1 / (1 + 10^((opponent - me) / 400))",
@@ -93,9 +93,9 @@ class Uscf(System):
     state_type = State
     entering_type = Entering
     evidence_type = Evidence
-    teams: ClassVar[bool] = False
-    workspace: ClassVar[tuple[int, int]] = (1, 0)
-    equals_drift: ClassVar[bool] = True  # by the bonus
+    teams = False
+    workspace = (1, 0)
+    equals_drift = True  # by the bonus
 
     bonus: float = parameter(14.0, "B, the threshold of the bonus", unit="points", low=0.0, high=1e6)
     initial: float = parameter(1300.0, "rating that is assumed for an unrated player", unit="points")

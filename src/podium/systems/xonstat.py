@@ -5,7 +5,7 @@ Source: Antibody, XonStat's ranking explained (2012).
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 from podium.engine.inputs import Entrant, Entry, Heat, part_played
 from podium.engine.rules import Comparison, compare, enter, kernel, update_state
@@ -35,23 +35,23 @@ class Entering(NamedTuple):
 class Xonstat(System):
     """Elo with a K that falls over 32 games, scaled by the part of the game played."""
 
-    name: ClassVar[str] = "xonstat"
-    title: ClassVar[str] = "XonStat, as described"
-    for_players: ClassVar[str] = "Beat players rated above you, and you gain more; the longer you play, the more."
-    source: ClassVar[str] = "Antibody, XonStat's ranking system (2012)"
-    formulas: ClassVar[tuple[str, ...]] = (
+    name = "xonstat"
+    title = "XonStat, as described"
+    for_players = "Beat players rated above you, and you gain more; the longer you play, the more."
+    source = "Antibody, XonStat's ranking system (2012)"
+    formulas = (
         "expected = Q_me / (Q_me + Q_opponent), Q = 10^(rating / 400)",
         "K = (200 - 160 min(n, 32) / 32) * played / duration",
         "change = K * mean over opponents (of other teams) of (result - expected)",
     )
-    game: ClassVar[str] = "Xonotic"
+    game = "Xonotic"
     state_type = State
     entering_type = Entering
-    stakes: ClassVar[str] = (
+    stakes = (
         "A game counts in proportion to the part that you took part in. A first game counts more than later ones,"
         " until the rating is established."
     )
-    unfinished: ClassVar[str] = (
+    unfinished = (
         "It loses to everyone who finished the heat; if played_s and duration_s are given, the points at stake"
         " shrink in proportion to the part of the game played. Two players who did not finish are not compared."
     )

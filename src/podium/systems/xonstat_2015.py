@@ -5,7 +5,7 @@ Source: the deployed function's public source, restated in our own words.
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 from podium.engine.inputs import DUEL, Entrant, Entry, Heat
 from podium.engine.rules import Credit, Points, causes, compare, counts, credit, enter, evidence, kernel, update_state
@@ -52,32 +52,32 @@ class Causes(NamedTuple):
 class Xonstat2015(System):
     """All players are compared by score per second, and a favourite gains nothing from a narrow win."""
 
-    name: ClassVar[str] = "xonstat-2015"
-    title: ClassVar[str] = "XonStat, as deployed in 2015"
-    for_players: ClassVar[str] = "Score faster than players rated above you, and you gain more."
-    source: ClassVar[str] = "XonStat's public source (2015), in our own words"
-    formulas: ClassVar[tuple[str, ...]] = (
+    name = "xonstat-2015"
+    title = "XonStat, as deployed in 2015"
+    for_players = "Score faster than players rated above you, and you gain more."
+    source = "XonStat's public source (2015), in our own words"
+    formulas = (
         "result = s_me / (s_me + s_opponent), s = score / played second; in a duel 1, 0.5 or 0",
         "expected = 1 / (1 + exp(-x)), x = (me - opponent) ln 10 / 400, clamped to +-ln 10",
         "K = 200 * min(1, played / 600 s) * (1 falling to 0.2 over 32 events)",
         "gain: (result - expected), but never a loss to the favourite for a win nor to the underdog for a loss",
         "change = K / (entries - 1) * sum of gains; rating at least 100",
     )
-    game: ClassVar[str] = "Xonotic"
-    equals_drift: ClassVar[bool] = True  # the favourite is protected
+    game = "Xonotic"
+    equals_drift = True  # the favourite is protected
     state_type = State
     entering_type = Entering
-    needs: ClassVar[tuple[str, ...]] = ("score", "played_s", "duration_s")
-    teams: ClassVar[bool] = False
-    winning_margin: ClassVar[str] = (
+    needs = ("score", "played_s", "duration_s")
+    teams = False
+    winning_margin = (
         "The result is a player's share of both scores, each per second played; a game between two is won, lost"
         " or drawn."
     )
-    stakes: ClassVar[str] = (
+    stakes = (
         "A game counts in proportion to the seconds that you took part in, up to a whole game. A first game counts"
         " more than later ones."
     )
-    unfinished: ClassVar[str] = (
+    unfinished = (
         "If the player took part for less than 120 seconds or less than half the duration, or played_s is not"
         " given, the entry is left out as if the player had not taken part (this also applies to finishers)."
         " Otherwise it loses to everyone who finished; two players who did not finish are not compared."

@@ -4,18 +4,9 @@ import math
 
 import numpy as np
 import pytest
-import scipy
 
 import podium
-from podium.ledger.performance import (
-    AT_LEAST,
-    AT_MOST,
-    NODES_PER_LOGIT,
-    Duels,
-    interpolate,
-    performance,
-    performances,
-)
+from podium.ledger.performance import AT_LEAST, AT_MOST, performance, performances
 from podium.systems import find
 
 
@@ -145,77 +136,3 @@ def test_the_performance_of_one_is_what_it_is_among_all(name, period):
         everyone = performances(system, events, replayed, int(first))
         assert [performance(system, events, replayed, each) for each in range(first, last)] == everyone
         assert len({each.rating for each in everyone}) > 2
-
-
-def large(name, *, quits=0):
-    """A field of forty after thirty races of four, so many of whom do not finish; its result, and the first entrant."""
-    rng = np.random.default_rng(5)
-    rows = [
-        {"event_id": f"{event:02}", "player": f"p{player}", "position": float(place), "score": float(-place)}
-        | {"time_s": 60.0 * place * place}
-        | ({"status": "quit", "position": None, "time_s": None} if place > size - quits and size == 40 else {})
-        for event, size in enumerate((*[4] * 30, 40))
-        for place, player in enumerate(rng.choice(40, size, replace=False) if size < 40 else range(40), start=1)
-        if place != 7
-    ]
-    result = podium.rate(rows, find(name)())
-    return result, int(result.events.columns.entrants[-2])
-
-
-def performances_in(result, entrant):
-    found = performances(result.system, result.events, result.replayed, entrant)
-    return [each.rating for each in found], [each.bound for each in found]
-
-
-@pytest.mark.parametrize("name", ["glicko2", "xonstat", "stk", "openskill-pl", "elo-mmr", "adaptive"])
-@pytest.mark.parametrize("quits", [0, 5])
-def test_a_large_field_has_the_same_performances_by_its_table(name, quits, monkeypatch):
-    """Also where an expected score depends on one's own deviation, or on how many events one has had."""
-    result, entrant = large(name, quits=quits)
-    ratings, bounds = performances_in(result, entrant)
-    tables, table = [], Duels.table
-
-    def keep(duels):
-        tables.append(table(duels))
-        return tables[-1]
-
-    monkeypatch.setattr(Duels, "table", keep)
-    monkeypatch.setattr("podium.ledger.performance.LARGE_FIELD", 20)
-    found, found_bounds = performances_in(result, entrant)
-    assert found == pytest.approx(ratings, rel=0.0, abs=1e-6)
-    assert found_bounds == bounds
-    assert len(tables) == 1
-    assert None not in tables
-    assert {AT_LEAST, AT_MOST} <= set(bounds)
-
-
-def test_where_a_table_is_not_what_was_expected_every_pair_is_taken(monkeypatch):
-    """Nobody's curve is another's where deviations count."""
-    result, entrant = large("openskill-pl")
-    ratings, bounds = performances_in(result, entrant)
-    monkeypatch.setattr("podium.ledger.performance.LARGE_FIELD", 20)
-    monkeypatch.setattr("podium.ledger.performance.NEGLIGIBLE", 0.5)
-    steps, totals = [], Duels.totals
-
-    def total(duels, begin, shift):
-        steps.append(begin)
-        return totals(duels, begin, shift)
-
-    monkeypatch.setattr(Duels, "totals", total)
-    assert performances_in(result, entrant) == (pytest.approx(ratings, rel=0.0, abs=1e-6), bounds)
-    assert 5 < len(steps) < 30
-
-
-def test_curves_between_their_nodes_are_those_of_a_spline():
-    """Two sums of logistic curves, level at both ends as expected scores are; also on a node, and beyond the last."""
-    centres = np.random.default_rng(4).normal(0.0, 3.0, (2, 300))
-
-    def curves(x):
-        return np.sum(1.0 / (1.0 + np.exp(-(x[:, None, None] - centres))), axis=2)
-
-    nodes = np.arange(-30.0, 30.0, 1.0 / NODES_PER_LOGIT)
-    at = np.concatenate([np.linspace(-29.0, 29.0, 500), nodes[::40], [nodes[0], nodes[-1], nodes[-1] + 0.01]])
-    found = interpolate(nodes, curves(nodes), at)
-    np.testing.assert_allclose(found, curves(at), rtol=0.0, atol=1e-10)
-    spline = scipy.interpolate.make_interp_spline(nodes, curves(nodes), k=11)
-    np.testing.assert_allclose(found, spline(at), rtol=0.0, atol=1e-9)

@@ -1,5 +1,6 @@
 """Maps give the meaning of a table's columns. They are written in TOML, and checked before a table is read."""
 
+import json
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
@@ -224,16 +225,32 @@ def join(place: str, key: str) -> str:
     return f"{place}.{key}" if place else key
 
 
-def as_table(value: Any, place: str) -> dict[str, Any]:
-    if not isinstance(value, Mapping):
-        raise UnfitError(place, f"{value!r} must be a table of keys and values")
-    return dict(value)
+def must_be(what: str, fits: Callable[[Any], object]) -> Reader:
+    """Return a reader that rejects all values that do not fit."""
+
+    def read(value: Any, place: str) -> Any:
+        if not fits(value):
+            raise UnfitError(place, f"{value!r} must be {what}")
+        return value
+
+    return read
 
 
-def as_list(value: Any, place: str) -> list[Any]:
-    if not isinstance(value, list | tuple):
-        raise UnfitError(place, f"{value!r} must be a list, in square brackets")
-    return list(value)
+def number_above(least: float) -> Reader:
+    numbers = int, float  # not bool
+    return must_be(f"a number above {least:g}", lambda value: type(value) in numbers and least < value < float("inf"))
+
+
+as_table = must_be("a table of keys and values", lambda value: isinstance(value, Mapping))
+as_list = must_be("a list, in square brackets", lambda value: isinstance(value, list | tuple))
+read_any_text = must_be("text", lambda value: isinstance(value, str))
+read_text = must_be("text", lambda value: isinstance(value, str) and value)
+read_scalar = must_be("text, a number, true or false", lambda value: isinstance(value, str | int | float | bool))
+read_truth = must_be("true or false", lambda value: isinstance(value, bool))
+read_mark = must_be(
+    "a single ASCII character, such as , or ;",
+    lambda value: isinstance(value, str) and len(value.encode()) == 1 and value not in '"\r\n',
+)
 
 
 def list_of(read: Reader) -> Reader:
@@ -246,16 +263,6 @@ def table_of(read: Reader) -> Reader:
 
 def one_of(*words: str) -> Reader:
     return lambda value, place: read_word(str(value), place, words)
-
-
-def read_text(value: Any, place: str) -> str:
-    if not isinstance(value, str) or not value:
-        raise UnfitError(place, f"{value!r} must be text")
-    return value
-
-
-def read_any_text(value: Any, place: str) -> str:
-    return read_text(value, place) if value != "" else ""
 
 
 def read_texts(value: Any, place: str) -> tuple[str, ...]:
@@ -277,15 +284,9 @@ def read_once(value: Any, place: str) -> tuple[str, ...]:
     return names
 
 
-def read_scalar(value: Any, place: str) -> Scalar:
-    if not isinstance(value, str | int | float | bool):
-        raise UnfitError(place, f"{value!r} must be text, a number, true or false")
-    return value
-
-
 def read_pattern(value: Any, place: str) -> str:
     """Read a regular expression without backreferences or lookaround, so that it runs in linear time."""
-    text = read_text(value, place)
+    text: str = read_text(value, place)
     try:
         pl.Series([""]).str.contains(text)
     except pl.exceptions.PolarsError as error:
@@ -295,36 +296,14 @@ def read_pattern(value: Any, place: str) -> str:
     return text
 
 
-def read_truth(value: Any, place: str) -> bool:
-    if not isinstance(value, bool):
-        raise UnfitError(place, f"{value!r} must be true or false")
-    return value
-
-
-def read_mark(value: Any, place: str) -> str:
-    mark = read_text(value, place)
-    if len(mark.encode()) != 1 or mark in '"\r\n':
-        raise UnfitError(place, f"{value!r} must be a single ASCII character, such as , or ;")
-    return mark
-
-
 def read_header(value: Any, place: str) -> int | str | tuple[int, ...]:
     """Read the line number of a head, its two line numbers, or the text of one of its cells."""
     if isinstance(value, str):
-        return read_text(value, place)
+        return str(read_text(value, place))
     lines = value if isinstance(value, list | tuple) and len(value) > 1 else [value]
     if not all(isinstance(line, int) and not isinstance(line, bool) and line >= 0 for line in lines):
         raise UnfitError(place, f"{value!r} must be the line number of the header, or 0 if there is none")
     return tuple(lines) if len(lines) > 1 else int(lines[0])
-
-
-def number_above(least: float) -> Reader:
-    def read(value: Any, place: str) -> float:
-        if isinstance(value, bool) or not isinstance(value, int | float) or not least < value < float("inf"):
-            raise UnfitError(place, f"{value!r} must be a number above {least:g}")
-        return float(value)
-
-    return read
 
 
 def read_words(value: Any, place: str) -> dict[str, Scalar]:
@@ -487,14 +466,10 @@ def toml_key(key: str) -> str:
 
 
 def toml_value(value: Any) -> str:
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, str):
-        escaped = value.replace("\\", "\\\\").replace('"', '\\"')
-        shown = re.sub(r"[\x00-\x1f\x7f]", lambda character: f"\\u{ord(character[0]):04X}", escaped)
-        return f'"{shown}"'
     if isinstance(value, Mapping):
         return "{ " + ", ".join(f"{toml_key(key)} = {toml_value(item)}" for key, item in value.items()) + " }"
     if isinstance(value, list | tuple):
         return "[" + ", ".join(toml_value(item) for item in value) + "]"
+    if isinstance(value, str | bool):  # the same as in JSON, which may also contain the character 127
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007F")
     return repr(value)

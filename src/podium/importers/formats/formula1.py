@@ -134,24 +134,29 @@ def read_f1db_document(source: Source, races: "Races") -> None:
     if not found.is_list:
         refuse_file(source.name, "is not an f1db file, because it has no races list")
     for race in found:
-        if not isinstance(race["id"].value, int | str):
+        if isinstance(race["id"].value, int | str):
+            read_race(race, str(race["id"].value), F1DB, F1DB_SESSIONS.values(), races)
+        else:
             event = Event(race.file, race.place)
             event.refuse(race["id"].value if race.is_object else race.value, "is not a race with an ID")
             races.collector.refuse(event.faults)
-            continue
-        for session in F1DB_SESSIONS.values():
-            results = race[session.results]
-            if results.value is None:
-                continue
-            event = races.event(session, str(race["id"].value), results, race)
-            if not results.is_list:
-                event.refuse_node(results, "must be a list of results")
-            for row in results:
-                if row.is_object:
-                    races.add(event, session, F1DB, row, row[F1DB.driver].cell, row[F1DB.team].cell)
-                else:
-                    event.refuse_node(row, "is not a result")
     races.close()
+
+
+def read_race(race: Node, race_id: str, form: Form, sessions: Iterable[Session], races: "Races") -> None:
+    """Read a race that contains the results of its sessions."""
+    for session in sessions:
+        results = race[session.results]
+        if results.value is None:
+            continue
+        event = races.event(session, race_id, results, race)
+        if not results.is_list:
+            event.refuse_node(results, "must be a list of results")
+        for row in results:
+            if row.is_object:
+                races.add(event, session, form, row, row[form.driver].cell, row[form.team].cell)
+            else:
+                event.refuse_node(row, "is not a result")
 
 
 def is_json(source: Source) -> bool:
@@ -190,20 +195,9 @@ def read_ergast(files: Sequence[Source], collector: Collector) -> None:
             if not found.is_list:
                 refuse_file(source.name, f"is not an Ergast API response. It has no list {found.place}")
             for race in found:
-                read_answer(race, races)
+                race_id = "-".join(race[part].text or "" for part in ("season", "round"))
+                read_race(race, race_id, ANSWERS, ANSWER_SESSIONS, races)
     races.close()
-
-
-def read_answer(race: Node, races: "Races") -> None:
-    name = "-".join(race[part].text or "" for part in ("season", "round"))
-    for session in ANSWER_SESSIONS:
-        results = race[session.results]
-        if results.is_list:
-            event = races.event(session, name, results, race)
-            for row in results:
-                driver = event.require(row[ANSWERS.driver], "the ID of a driver")
-                if driver:
-                    races.add(event, session, ANSWERS, row, driver, row[ANSWERS.team].cell)
 
 
 class Races:

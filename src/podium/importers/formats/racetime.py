@@ -20,8 +20,8 @@ ABSENT = ("requested", "invited", "declined", "partitioned", "not_ready", "ready
 class Entrant(NamedTuple):
     node: Node
     status: str  # status for the column `status`
-    time: Decimal | None
-    place: int | None
+    time: Decimal | None = None
+    place: int | None = None
 
     @property
     def team(self) -> str | None:
@@ -85,25 +85,22 @@ def entrant(node: Node, event: Event, collector: Collector) -> Entrant | None:
     if node["user"].value is not None and not event.require(node["user.id"], "the ID of a user"):
         return None
     if status.text != "done":
-        return Entrant(node, STATUSES[status.text], None, None)
+        return Entrant(node, STATUSES[status.text])
     time = finish_time(node["finish_time"], event)
     if place.value is not None and not (place.is_number and isinstance(place.value, int) and place.value > 0):
         event.refuse_node(place, "must be a whole number above 0")
-        return Entrant(node, "finished", time, None)
+        return None
     return Entrant(node, "finished", time, place.value)
 
 
 def finish_time(node: Node, event: Event) -> Decimal | None:
-    is_iso = isinstance(node.value, str) and node.value.startswith("P")
-    time = times.parse(node.value) if is_iso else None
-    if time is None or time.sign or not time.seconds:
-        is_missing = node.value is None
-        event.refuse_node(
-            node,
-            "is missing. A finisher must have a time." if is_missing else "must be a time such as P0DT01H15M23.123456S",
-        )
-        return None
-    return time.seconds
+    time = times.parse(node.value) if isinstance(node.value, str) and node.value.startswith("P") else None
+    if time is not None and time.seconds and not time.sign:
+        return time.seconds
+    is_missing = node.value is None
+    form = "must be a time such as P0DT01H15M23.123456S"
+    event.refuse_node(node, "is missing. A finisher must have a time." if is_missing else form)
+    return None
 
 
 def check_places(entrants: list[Entrant], event: Event) -> None:

@@ -21,7 +21,7 @@ from podium.importers.grid import (
 )
 from podium.importers.sources import refuse_file
 from podium.results import headings as heads
-from podium.results.headings import fold, is_heading, is_statistic, is_total, meanings
+from podium.results.headings import fold, is_heading, is_statistic, is_total, known_column
 
 MAX_FOOTERS = 5  # maximum number of rows that follow a table but do not belong to it
 TALLY = r"^\+\s*(\d{1,3})\s*=\s*(\d{1,3})\s*[-\u2013\u2212]\s*(\d{1,3})$"
@@ -166,7 +166,7 @@ def below_each_other(grid: Grid) -> Grid:
         parts = [names[start : start + size] for start in range(0, len(names), size)]
         blocks = {part[0].rpartition(" ")[0]: part for part in parts}
         heads, *others = ([heading.removeprefix(f"{title} ") for heading in part] for title, part in blocks.items())
-        is_named = {"player", "position"} <= {meanings().get(fold(head)) for head in heads}
+        is_named = {"player", "position"} <= {known_column(head) for head in heads}
         if is_named and all(own == heads for own in others) and all(blocks) and len(blocks) == len(parts):
             rows = [*range(grid.frame.height)]
             renamed = (Block(title, rows, dict(zip(own, heads, strict=True))) for title, own in blocks.items())
@@ -179,7 +179,7 @@ def below_each_other(grid: Grid) -> Grid:
 def names_round(title: str) -> bool:
     """Return True if a line names a round or a race, by a date or by a word and a number."""
     words = [fold(word) for word in re.findall(r"[^\W\d_]{2,}", title)]
-    is_named = any(meanings().get(word) == "event_id" or word in heads.ROUND for word in words)
+    is_named = any(known_column(word) == "event_id" or word in heads.ROUND for word in words)
     is_numbered = is_named and re.search(r"\d", title)
     return bool(is_numbered or heads.is_round(title) or pl.Series([title]).str.contains(times.A_DATE).any())
 
@@ -200,7 +200,7 @@ def in_blocks(grid: Grid) -> Grid:
     titles, first = [block.title for block in blocks], blocks[0].head
     used = titles if blocks[0].rows else titles[1:]
     others = {block.title: block.head for block in blocks if block.head != first}
-    are_clear = not any("event_id" in map(meanings().get, fold(other).split("_")) for other in filter(is_total, others))
+    are_clear = not any("event_id" in map(known_column, fold(other).split("_")) for other in filter(is_total, others))
     if len(titles) == 1 or not all(used) or len({*used}) < len(used) or not are_clear:  # as in a points race
         return grid
     sums = [title for title, head in others.items() if is_total(title) or is_of_teams(head, first)]
@@ -245,7 +245,7 @@ def find_blocks(frame: pl.DataFrame, title: str, *, is_again: bool) -> list[Bloc
 
 def is_of_teams(head: Mapping[str, str], first: Mapping[str, str]) -> bool:
     """Return True if a head is for other entrants, such as teams, and the first head is for players."""
-    meant, above = ({meanings().get(fold(heading)) for heading in own.values()} for own in (head, first))
+    meant, above = ({known_column(heading) for heading in own.values()} for own in (head, first))
     has_sides = not {*heads.MET}.isdisjoint(map(heads.side_of, head.values()))
     return "position" in meant and "player" in above - meant and not has_sides
 
@@ -300,7 +300,7 @@ def notes_below(grid: Grid, numbers: pl.Series) -> dict[int, tuple[str, str]]:
     found = dict[int, tuple[str, str]]()
     for number, cells in zip(reversed(numbers), notes, strict=False):
         first = next(iter(cells.items()))
-        has_place = any(meanings().get(fold(name)) == "position" for name in cells)
+        has_place = any(known_column(name) == "position" for name in cells)
         is_none = is_apart or (is_statistic(first[1]) and not has_place)
         lacks = is_none or any(rows[name].null_count() == 0 for name in names if name not in cells)
         if not lacks or first in found.values():

@@ -15,7 +15,7 @@ import polars as pl
 
 from podium.errors import Fault, ResultsError
 from podium.importers import blocks
-from podium.importers.grid import LINES, TITLE, VALUE, Choice, Grid, Question, SourceRule, decide, find_head
+from podium.importers.grid import LINES, TITLE, VALUE, Choice, Grid, SourceRule, decide, find_head, question
 from podium.importers.sources import UTF16_MARKS, Source, decode, refuse_file, unmarked_codec
 from podium.importers.stored import from_database, from_spreadsheet, quoted
 from podium.importers.trees import from_json, rows_of_tree, text_of_page, xml_document
@@ -48,26 +48,22 @@ def from_text(
     above = rule.header - 1 if isinstance(rule.header, int) and rule.header else 0
     delimiter = rule.delimiter or find_delimiter(text.split("\n", above)[-1].lstrip("\r\n"), name)
     text = with_whole_quotes(text, delimiter)
-    starts, rows = first_rows(text, delimiter, above + LINES)
+    starts, ends, rows = first_rows(text, delimiter, above + LINES)
     head = find_head(rows, starts, rule.header, wanted)
-    names, titles, first_row, rule = head.names, head.titles, 1, replace(rule, header=head.header)
-    if not head.lines:
-        text = delimiter.join(names) + "\n" + text[len(text) - len(text.lstrip("\r\n")) :]
+    names = [heading or (f"{BLANK}{number}" if number else "") for number, heading in enumerate(head.names)]
+    if head.lines:
+        last = head.lines[-1]
+        is_new = len(head.lines) > 1 or names != rows[last]  # otherwise, the table keeps its own head
+        first_row, lines = starts[last] + 2, ends[last] if is_new else starts[last]
+        text = text.split("\n", lines)[-1]
     else:
-        first_row = starts[head.lines[-1]] + 2
-        names = [heading or (f"{BLANK}{number}" if number else "") for number, heading in enumerate(head.names)]
-        is_new = len(head.lines) > 1 or names != rows[head.lines[0]]  # replaces the table's own head
-        line = first_row - 1 if is_new else first_row - 2
-        rest = text.split("\n", line)[-1] if line else text
-        text = delimiter.join(map(quoted, names)) + "\n" + rest if is_new else rest
-    content, faults = text.encode(), list[Fault]()
+        first_row, is_new, text = 1, True, text.lstrip("\r\n")
+    content, faults = (delimiter.join(map(quoted, names)) + "\n" + text if is_new else text).encode(), list[Fault]()
     if skip_bad:
-        width = len(next(csv.reader(io.StringIO(text[:START_CHARACTERS], newline=""), delimiter=delimiter)))
-        faults = list(malformed_rows(content, width, delimiter))
+        faults = list(malformed_rows(content, len(names), delimiter))
         bad = {fault.row for fault in faults}
-        if faults:
-            rows = [row for number, row in enumerate(rows_of(content, delimiter)) if number not in bad]
-            content = written(rows, delimiter)
+        rows = [row for number, row in enumerate(rows_of(content, delimiter)) if number not in bad]
+        content = written(rows, delimiter) if bad else content
     try:
         frame = from_csv(content, name, delimiter, first_row - 1)
     except ResultsError as error:
@@ -88,9 +84,10 @@ def from_text(
             text = "is in a column without a heading"
             raise decide(name, text, choice, row=first_row + row, cell=frame[blank][row])
     frame = frame.drop(blanks)
-    if titles:
-        frame = frame.with_columns(pl.lit(titles).alias(TITLE))
-    return frame, first_row, replace(rule, delimiter=delimiter), counted_from(faults, first_row - 1)
+    if head.titles:
+        frame = frame.with_columns(pl.lit(head.titles).alias(TITLE))
+    rule = replace(rule, header=head.header, delimiter=delimiter)
+    return frame, first_row, rule, counted_from(faults, first_row - 1)
 
 
 def plain_lines(text: str) -> str:
@@ -136,16 +133,17 @@ def kind(cell: str) -> str:
     return "whole" if cell.strip().isdecimal() else "number" if VALUE.fullmatch(cell) else "word"
 
 
-def first_rows(text: str, delimiter: str, count: int) -> tuple[list[int], list[list[str]]]:
-    """Return the first rows that are not empty, and the lines (counted from 0) on which they begin."""
-    starts, rows, line = [], [], 0
+def first_rows(text: str, delimiter: str, count: int) -> tuple[list[int], list[int], list[list[str]]]:
+    """Return the first rows that are not empty, with the numbers of lines (from 0) before and after each row."""
+    starts, ends, rows, line = [], [], [], 0
     reader = csv.reader(io.StringIO(text[:START_CHARACTERS], newline=""), delimiter=delimiter)
     for cells in islice(reader, count):
         if any(cells):
             starts.append(line)
+            ends.append(reader.line_num)
             rows.append([cell.strip() for cell in cells])
         line = reader.line_num
-    return starts, rows
+    return starts, ends, rows
 
 
 def find_delimiter(text: str, name: str) -> str:
@@ -173,7 +171,7 @@ def find_delimiter(text: str, name: str) -> str:
     return max(sizes, key=lambda mark: sizes[mark], default=",")  # uneven rows are reported later
 
 
-SPREADSHEETS, DATABASES = ("xlsx", "xls", "xlsb", "ods"), ("sqlite", "db", "sqlite3")
+SPREADSHEETS = ("xlsx", "xls", "xlsb", "ods")
 WRAPPERS = (".gz", ".zst", ".zip")
 STARTS = {b"PAR1": "parquet", b"SQLite format 3\0": "sqlite", b"PK\x03\x04": "xlsx", b"\xd0\xcf\x11\xe0": "xls"}
 PICTURES = {
@@ -220,18 +218,19 @@ def read(source: Source, rule: SourceRule, wanted: Collection[str], *, skip_bad:
         return Grid(source.name, from_database(content, source.name, rule.table), rule=rule)
     if kind == "csv" and rule.encoding is None:
         rule = replace(rule, encoding=language_encoding(content, is_bare=not wanted))
-    unclear = Question("Save it as CSV UTF-8, or name its encoding", ENCODINGS)
-    command = unclear.command(PurePath(source.name).name)
+    unclear = question(PurePath(source.name).name, "Save it as CSV UTF-8, or name its encoding", ENCODINGS)
     encoding = rule.encoding or ("xml" if kind == "xml" else None)
-    text = decode(content, source.name, encoding, advice=unclear.text, command=command)
+    text = decode(content, source.name, encoding, advice=unclear.remedy, command=unclear.command)
     is_utf16 = content[:2] in UTF16_MARKS or unmarked_codec(content[:SHOWN_START]) != "utf-8"
     notes: tuple[str, ...] = ("UTF-16",) if is_utf16 else ()
     notes += (rule.encoding,) if rule.encoding else ()
-    if kind == "xml":
-        frame, labels = rows_of_tree([("", xml_document(text, source.name))], source.name, rule.records or "", wanted)
-        return Grid(source.name, frame, labels=labels, rule=rule, notes=notes)
-    if kind in ("json", "jsonl"):
-        frame, labels = from_json(text, source.name, rule.records, wanted, lines=kind == "jsonl")
+    if kind in ("xml", "json", "jsonl"):
+        if kind == "xml":
+            frame, labels = rows_of_tree(
+                [("", xml_document(text, source.name))], source.name, rule.records or "", wanted
+            )
+        else:
+            frame, labels = from_json(text, source.name, rule.records, wanted, lines=kind == "jsonl")
         return Grid(source.name, frame, labels=labels, rule=rule, notes=notes)
     if kind in ("csv", "html"):
         text, kind, rule = in_cells(text, source.name, kind, rule, wanted)

@@ -13,7 +13,7 @@ import polars as pl
 
 from podium.errors import Fault, FormatError
 from podium.importers import times
-from podium.results.headings import GOALS, SHORT, WEAK, fold, is_heading, meanings, side_of, sides
+from podium.results.headings import GOALS, SHORT, WEAK, fold, is_heading, known_column, side_of, sides
 
 # Extra columns for each row: its sheet, the lines above the head, and its number in the source (from 0). No table has
 # columns with these names.
@@ -109,48 +109,36 @@ def ignoring(heading: str) -> Choice:
     return Choice(f"ignore {heading}", "source.aside", heading)
 
 
-@dataclass(frozen=True)
-class Question:
-    text: str
-    choices: tuple[Choice, ...]
-    column: str | None = None  # the column to which the question refers
-    cell: str | None = None  # a cell in that column, which starts the question's text
+def shown(choices: Sequence[Choice]) -> Sequence[Choice]:
+    return choices if len(choices) <= MAX_CHOICES else (*choices[: MAX_CHOICES - 1], choices[-1])
 
-    def with_cell(self) -> "Question":
-        """Return the question with the cell included in its text."""
-        return self if self.cell is None else replace(self, text=f"{self.cell!r} {self.text}", cell=None)
 
-    def __str__(self) -> str:
-        return f"column {self.column}: {self.text}" if self.column else self.text
+def question(
+    name: str, text: str, choices: Iterable[Choice] = (), column: str | None = None, cell: str | None = None
+) -> Fault:
+    """Return an error that the owner of a table can answer. Its command chooses an answer in a terminal.
 
-    @property
-    def shown(self) -> tuple[Choice, ...]:
-        return (
-            self.choices if len(self.choices) <= MAX_CHOICES else (*self.choices[: MAX_CHOICES - 1], self.choices[-1])
-        )
-
-    def command(self, name: str) -> str:
-        """Return a sentence with the command that answers the question, or an empty string if there are no choices."""
-        typed = name if not Path(name).is_absolute() else Path(name).name
-        choices = ", or ".join(map(str, self.shown))
-        return f"Type podium import {shlex.quote(typed)} {choices}" if choices else ""
-
-    def fault(self, name: str, row: int | None = None, cell: str | None = None, place: str = "") -> Fault:
-        """Return the error to report if the question stays open."""
-        return Fault(row, self.column, cell, self.text, place, "", self.command(name), self.shown)
+    Args:
+        column: The column to which the question refers.
+        cell: A cell in that column, which starts the question's text.
+    """
+    choices = tuple(choices)
+    typed = name if not Path(name).is_absolute() else Path(name).name
+    command = f"Type podium import {shlex.quote(typed)} {', or '.join(map(str, shown(choices)))}" if choices else ""
+    return Fault(None, column, cell, text, command=command, choices=choices)
 
 
 class UndecidedError(FormatError):
-    """A table is unclear until its owner answers `questions`."""
+    """A table is unclear until its owner answers `questions`, which do not name rows."""
 
-    def __init__(self, name: str, faults: Iterable[Fault], questions: Iterable[Question] = ()) -> None:
-        self.questions = tuple(questions)
+    def __init__(self, name: str, faults: Iterable[Fault], questions: Iterable[Fault] = ()) -> None:
+        self.questions = tuple(fault._replace(row=None, place="") for fault in questions)
         super().__init__(name, faults)
 
 
 def decide(name: str, text: str, *choices: Choice, row: int | None = None, cell: str | None = None) -> UndecidedError:
-    question = Question(text, choices)
-    return UndecidedError(name, [question.fault(Path(name).name, row, cell)], [question])
+    doubt = question(Path(name).name, text, choices, cell=cell)._replace(row=row)
+    return UndecidedError(name, [doubt], [doubt])
 
 
 LINES = 40  # number of lines in which to search for the head
@@ -254,7 +242,7 @@ def number_repeats(names: list[str]) -> list[str]:
     """Number repeated names that have no known meaning or belong to two sides, such as Elo 1 and Elo 2."""
     counts = Counter(filter(None, names))
     twice = {heading for heading, often in counts.items() if often == 2}
-    players = [heading for heading in counts if meanings().get(fold(heading)) == "player"]
+    players = [heading for heading in counts if known_column(heading) == "player"]
     parts = {side_of(heading) for heading in counts}
     again = {heading for heading, often in counts.items() if often > 1 and not is_heading(heading)}
     if "first" in parts and parts & {"second", "opponent"}:
@@ -322,9 +310,9 @@ def members_beside(grid: Grid) -> list[str]:
     If they may be the sides of a match, return an empty list.
     """
     words = {heading: fold(heading) for heading in grid.headings}
-    meant = {meanings().get(word) for word in words.values() if word not in WEAK}
+    meant = {known_column(word) for word in words.values() if word not in WEAK}
     found = {heading: base[1] for heading, word in words.items() if (base := MEMBER.fullmatch(word))}
-    members = [heading for heading, base in found.items() if meanings().get(base) == "player"]
+    members = [heading for heading, base in found.items() if known_column(base) == "player"]
     cells = grid.frame.select(heading for heading in words if side_of(heading) == "result").cast(pl.String)
     of_matches = {"winner", "loser", "opponent", "score of first"}.intersection(map(side_of, words))
     of_matches |= {cell.name for cell in cells if not cell.str.contains("^[0-9.,]+$").all()}
@@ -338,7 +326,7 @@ def name_parts(grid: Grid) -> list[str]:
     If one column has both, or if there are no such columns, return an empty list.
     """
     known = {sides().get(fold(heading)): heading for heading in reversed(grid.headings)}
-    whole = next((heading for heading in grid.headings if meanings().get(fold(heading)) == "player"), None)
+    whole = next((heading for heading in grid.headings if known_column(heading) == "player"), None)
     if known.keys().isdisjoint({"given", "family"}):
         return []
     parts = [name for name in (known.get("given", whole), known.get("family", whole)) if name is not None]

@@ -17,7 +17,7 @@ import polars as pl
 from podium.importers.grid import EVERY, LINES, SHEET, TITLE, Choice, Grid, SourceRule, decide, find_head
 from podium.importers.sources import MAX_EXPANSION, is_database, refuse_file
 from podium.results.columns import FREE_CELLS, MAX_BOX, refuse_repeated, refuse_wide
-from podium.results.headings import fold, is_heading, is_total, meanings
+from podium.results.headings import is_heading, is_total, known_column
 
 # formats of durations that calamine leaves out
 LONG_TIME = re.compile(rb'office:time-value="-?PT(?:2[4-9]|[3-9][0-9]|[0-9]{3,})H')
@@ -92,7 +92,7 @@ def alike(tables: dict[str, SheetTable], name: str) -> dict[str, SheetTable]:
 
 def sums_up(table: pl.DataFrame, others: list[pl.DataFrame]) -> bool:
     """Return True if a column contains each player's sum over the other sheets, and most sums have several terms."""
-    name = next((heading for heading in table.columns if meanings().get(fold(heading)) in ("player", "team")), None)
+    name = next((heading for heading in table.columns if known_column(heading) in ("player", "team")), None)
     if name is None or len(others) <= 1 or table.height == 1:
         return False
     numbers = pl.all().exclude(name, TITLE).cast(pl.Float64, strict=False)

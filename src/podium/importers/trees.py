@@ -16,7 +16,7 @@ import polars as pl
 from podium.errors import Fault, FormatError
 from podium.importers.sources import MAX_DEPTH, Source, decode, refuse_file, strict_json
 from podium.results.columns import EXACT, refuse_wide
-from podium.results.headings import PAIRING, fold, is_heading, is_round, meanings, side_of
+from podium.results.headings import PAIRING, fold, is_heading, is_round, known_column, side_of
 
 STEP = re.compile(r"([^.\[\]]*)((?:\[\]\??)?)")
 A_NUMBER = re.compile(r"-?\d+(\.\d+)?")
@@ -82,7 +82,7 @@ def listed(value: Any) -> Any:
     if not all(isinstance(row, dict) for row in rows):
         return inner
     common = set.intersection(*map(set, rows))
-    has_name = (isinstance(own, list) or meanings().get(fold(key)) == "player" for key, own in rows[0].items())
+    has_name = (isinstance(own, list) or known_column(key) == "player" for key, own in rows[0].items())
     is_player = not any(has_name)
     if all(map(is_of_names, rows)):
         return named("event", inner, rows)

@@ -94,6 +94,11 @@ def meanings() -> dict[str, str]:
     return {word.replace("_", ""): column for word, column in table.items()} | table
 
 
+def known_column(heading: str) -> str | None:
+    """Return the results column that a heading means, or None if the heading is not in the table."""
+    return meanings().get(fold(heading))
+
+
 def encoding_of(headings: Iterable[str]) -> str | None:
     """Return the encoding of a text that is not UTF-8, based on the language of its headings, or None."""
     folded = {fold(heading) for heading in headings}
@@ -167,7 +172,7 @@ def is_heading(text: str) -> bool:
 
 def column_meant_by(heading: str) -> str | None:
     """Return the results column that a heading means, in any language, and allowing for typing errors."""
-    return meanings().get(fold(heading)) or near_miss(heading, ALL)
+    return known_column(heading) or near_miss(heading, ALL)
 
 
 def near_miss(heading: str, words: Iterable[str]) -> str | None:

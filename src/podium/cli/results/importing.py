@@ -24,7 +24,7 @@ from podium.cli.terminal.options import (
     write_text,
 )
 from podium.cli.terminal.show import Format
-from podium.errors import SHOWN_FAULTS, ParameterError
+from podium.errors import SHOWN_FAULTS, Fault, ParameterError
 from podium.importers import FORMATS
 from podium.results.column_guide import COMPARED
 from podium.support.words import counted
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     import polars as pl
 
     from podium.importers import Imported, Options
-    from podium.importers.grid import Question
 
 
 STDOUT = "-"
@@ -186,7 +185,7 @@ def with_answers(files: list[str], options: "Options") -> "Options":
     """Return the options with answers to all open questions, which appear one by one below the first rows."""
     from podium.importers.tables.read_sheet import answer, first_rows, questions
 
-    posed: list[Question] = []
+    posed: list[Fault] = []
     while (found := questions(files, options)) and found[0].choices and found[0] not in posed:
         if not posed:
             show.show(first_rows(files, options), Format.table)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 import polars as pl
 
 from podium.errors import Fault
-from podium.importers.grid import Choice, Question, ignoring
+from podium.importers.grid import Choice, ignoring, question
 from podium.importers.tables.applying import BAD, Mapped
 from podium.importers.tables.cells import parse_result
 from podium.results.column_guide import COMPARED
@@ -78,12 +78,12 @@ def add_cells(found: Findings, mapped: Mapped, name: str, which: pl.Series, writ
     rows = pl.DataFrame({"value": written, "row": mapped.rows}).filter(which)
     groups = rows.group_by("value", maintain_order=True).agg(pl.col("row").unique(maintain_order=True))
     for value, numbers in groups.head(MAX_VALUES).iter_rows():
-        question = ask_what_it_says(mapped, name, value or "")
-        command = question.command(grid.name)
+        doubt = ask_what_it_says(mapped, name, value or "")
+        command = doubt.command
         if not command and (name in mapped.bad or value is None):
             command = f"To leave its event out, type podium import {shlex.quote(grid.name)} --skip-bad"
         place = grid.places(numbers)
-        found.faults.append(Fault(None, column, value, remedy, place, grid.name, command, question.shown))
+        found.faults.append(Fault(None, column, value, remedy, place, grid.name, command, doubt.choices))
     if "event_id" in mapped.table.columns:
         found.events |= {*mapped.table["event_id"].filter(which)}
 
@@ -111,7 +111,7 @@ def located(mapped: Mapped, fault: Fault) -> Fault:
     day, event = (mapped.headings.get(column) for column in ("started_at", "event_id"))
     if name == "started_at" and day and event and fault.remedy.endswith("an event can have only one"):
         by_day = Choice("each day is an event", "columns.event_id", f"{{{day}}} {{{event}}}")
-        fault = fault._replace(command=Question("", (by_day,)).command(mapped.grid.name), choices=(by_day,))
+        fault = fault._replace(command=question(mapped.grid.name, "", [by_day]).command, choices=(by_day,))
     column = name and mapped.headings.get(name, name)
     return fault._replace(row=None, column=column, place=place, file=mapped.grid.name)
 
@@ -131,16 +131,16 @@ def without_bad_events(mapped: Mapped) -> tuple[Mapped, list[Fault], int]:
     return mapped, faults, len(skipped)
 
 
-def questions_of_cells(mapped: Mapped) -> list[Question]:
+def questions_of_cells(mapped: Mapped) -> list[Fault]:
     """Ask about words that do not fit their columns, if there are only a few."""
-    found = list[Question]()
+    found = list[Fault]()
     for name, (which, written) in mapped.bad.items():
         cells = written.filter(which).unique(maintain_order=True)
         found += [ask_what_it_says(mapped, name, cell) for cell in (cells if cells.len() <= MAX_WORDS else ())]
-    return [question for question in found if question.choices]
+    return [doubt for doubt in found if doubt.choices]
 
 
-def ask_what_it_says(mapped: Mapped, name: str, cell: str) -> Question:
+def ask_what_it_says(mapped: Mapped, name: str, cell: str) -> Fault:
     """Ask what a word means if it replaces a place, time or score, or whether to ignore its column."""
     heading = mapped.headings.get(name, "")
     is_word = name in COMPARED and not re.search(r"\d", cell)
@@ -152,4 +152,4 @@ def ask_what_it_says(mapped: Mapped, name: str, cell: str) -> Question:
     may_lack = name not in ("event_id", "player") and heading in mapped.grid.headings
     if may_lack and any(column in mapped.table.columns for column in COMPARED if column != name):
         choices.append(ignoring(heading))
-    return Question(f"what does {cell!r} mean?", tuple(choices), heading or None)
+    return question(mapped.grid.name, f"what does {cell!r} mean?", choices, heading or None)

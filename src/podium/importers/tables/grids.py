@@ -31,7 +31,7 @@ from podium.importers.tables.sheet import (
 )
 from podium.results import headings as heads
 from podium.results.column_guide import COMPARED
-from podium.results.headings import fold, is_round, is_total, meanings, sides
+from podium.results.headings import fold, is_round, is_total, known_column, sides
 
 MAX_LINES = 10_000  # maximum number of lines in a grid
 LEAST_PLACES = 3  # minimum number of columns with places as headings
@@ -90,7 +90,7 @@ def without(sheet: Sheet, headings: Sequence[str], pattern: str, reason: str) ->
 def places_across(sheet: Sheet) -> Document | None:
     """Return the map for one event per row, with places as columns and names in the cells."""
     words = (heading.split() for heading in sheet.headings)
-    bare = [" ".join(word for word in own if meanings().get(fold(word)) != "position") for own in words]
+    bare = [" ".join(word for word in own if known_column(word) != "position") for own in words]
     read = zip(sheet.headings, placed(pl.Series(bare, dtype=pl.String)), strict=True)
     places = {heading: place or heads.PLACES.get(fold(heading) or heading, 0) for heading, place in read}
     places = {heading: int(place) for heading, place in places.items() if place}
@@ -309,7 +309,7 @@ def place_of_rounds(headings: Sequence[str]) -> str:
     """Return the ending of headings for rounds with places, such as " Place", or an empty string."""
     parts = (heading.rpartition(" ") for heading in headings)
     ends = [end for start, _, end in parts if start and fold(start) not in heads.STARTS]
-    places = [end for end in ends if meanings().get(fold(end)) == "position"]
+    places = [end for end in ends if known_column(end) == "position"]
     return f" {places[0]}" if len(places) > 1 and len({*places}) == 1 else ""
 
 

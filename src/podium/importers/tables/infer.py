@@ -16,7 +16,7 @@ import polars as pl
 
 from podium.errors import DOCS, Fault
 from podium.importers import times
-from podium.importers.grid import SHEET, TITLE, Choice, Grid, Question
+from podium.importers.grid import SHEET, TITLE, Choice, Grid, question
 from podium.importers.tables.applying import decimal_marks, may_be_thousands
 from podium.importers.tables.cells import placed
 from podium.importers.tables.column_rules import read_column, read_columns, read_title_dates
@@ -153,9 +153,9 @@ def is_of_many_events(sheet: Sheet, columns: Columns) -> bool:
     return again and any(not sheet.repeats([*rows, heading]) for heading in columns.open(sheet))
 
 
-def find_missing(sheet: Sheet, columns: Columns) -> list[Question]:
+def find_missing(sheet: Sheet, columns: Columns) -> list[Fault]:
     """Report the errors of a sheet that lacks a required column. Return the questions that come first."""
-    grid, faults = sheet.grid, sheet.unclear
+    grid, faults = sheet.grid, sheet.faults
     for heading in columns.headings(*REQUIRED):
         texts = sheet.cells(heading)
         others = texts.filter(texts.str.contains(r"^\[.*\]$|^true$|^false$"))
@@ -169,16 +169,15 @@ def find_missing(sheet: Sheet, columns: Columns) -> list[Question]:
         records = {f"those of {name}": grid.records_in(name) for name in lists}
         remedy = f'holds the rows. Read them with a map that has [source] records = "{grid.records_in(lists[0])}"'
         choices = tuple(Choice(meaning, "source.records", path) for meaning, path in records.items())
-        question = Question("which rows are the results?", choices)
         faults.append(Fault(None, lists[0], None, remedy))
-        return [question]
+        return [question(grid.name, "which rows are the results?", choices)]
     shown = ", ".join(sheet.headings)
     for name, words in (("event_id", "event, race, match or round"), ("player", "player, driver or name")):
         if name not in known:
             remedy = f"is missing. Every row needs a value for it, under that name or as {words} (columns: {shown})."
             faults.append(Fault(None, name, None, remedy))
-    questions = which_column("event_id" if "player" in known else "player", likely_headings(sheet, columns))
-    faults.extend(questions or [Fault(None, None, None, SHAPE)])
+    questions = which_column(grid.name, "event_id" if "player" in known else "player", likely_headings(sheet, columns))
+    faults.extend([] if questions else [Fault(None, None, None, SHAPE)])
     return questions
 
 
@@ -192,13 +191,13 @@ def likely_headings(sheet: Sheet, columns: Columns) -> list[str]:
     return headings if "player" in sheet.given else sorted(headings, key=lambda heading: not has_words(sheet, heading))
 
 
-def which_column(name: str, headings: Sequence[str]) -> list[Question]:
+def which_column(file: str, name: str, headings: Sequence[str]) -> list[Fault]:
     """Ask which column has the players or events, if no heading shows it. Everything else may depend on the answer."""
     what = "the players" if name == "player" else "the event, such as a race or round"
     none = Choice("none: the first line has no headings", "source.header", "0")
     none = none if name == "player" else Choice("none: all rows are one event", "columns.event_id", "{file}")
     choices = [Choice(heading, f"columns.{name}", heading) for heading in headings]
-    return [Question(f"which column has {what}?", (*choices, none))] if choices else []
+    return [question(file, f"which column has {what}?", (*choices, none))] if choices else []
 
 
 def ask_thousand_or_more(sheet: Sheet, cell: str, column: str) -> None:
@@ -250,7 +249,7 @@ def check_compared(sheet: Sheet, columns: Columns) -> None:
     if choices:
         sheet.ask(text, choices)
     else:
-        sheet.unclear.append(Fault(None, None, None, text))
+        sheet.faults.append(Fault(None, None, None, text))
 
 
 def ask_which_is_better(sheet: Sheet, columns: Columns, score: str) -> None:

@@ -17,7 +17,7 @@ from podium.importers.tables.sheet import UNPLAYED, Document, Sheet, all_have, p
 from podium.importers.times import status_word
 from podium.results import headings as heads
 from podium.results.column_guide import COMPARED
-from podium.results.headings import fold, is_pairing, meanings, side_of
+from podium.results.headings import fold, is_pairing, known_column, side_of
 
 PAIR_ALONE = re.compile(r"\s*\d{1,3}\s*[-:\u2013/xX]\s*\d{1,3}\s*(\(\d+\))?\s*")
 VERSUS = (r"vs?\.?", "[\u2013-]")  # marks between the sides; the second applies only in known columns
@@ -45,7 +45,7 @@ def matches(sheet: Sheet) -> Document | None:
     for heading in sheet.headings:
         members[side_of(heading) or ""].append(heading)
     for headings in members.values():  # players come before their teams
-        headings.sort(key=lambda heading: "team" in map(meanings().get, fold(heading).split("_")))
+        headings.sort(key=lambda heading: "team" in map(known_column, fold(heading).split("_")))
     parts = parts_of_match(sheet, members)
     names = next((pair for pair in (("winner", "loser"), ("first", "second")) if parts.keys() >= {*pair}), None)
     if names is None:

@@ -14,7 +14,7 @@ import polars as pl
 
 from podium.errors import Fault, ParameterError, ResultsError
 from podium.importers.files import load
-from podium.importers.grid import Grid, SourceRule, UndecidedError
+from podium.importers.grid import Grid, SourceRule, UndecidedError, shown
 from podium.importers.options import Options
 from podium.importers.sources import format_of, of_bytes, sources
 from podium.importers.tables.applying import Mapped, apply_map
@@ -55,7 +55,7 @@ def read_frame(source: Any, name: str, answers: Iterable[str] = ()) -> Results:
 
 def in_python(fault: Fault) -> Fault:
     """Return an error that names the Python argument, instead of the command, that answers its question."""
-    answers = ", or ".join(f"answers={[choice.answer]} ({choice.meaning})" for choice in fault.choices)
+    answers = ", or ".join(f"answers={[choice.answer]} ({choice.meaning})" for choice in shown(fault.choices))
     return fault._replace(command=f"Give podium.read_results {answers}" if answers else "")
 
 

@@ -15,7 +15,7 @@ import polars as pl
 from podium.errors import Fault, FormatError, ParameterError, PodiumError, ResultsError
 from podium.importers.collecting import Collector
 from podium.importers.files import kind_of, language_encoding, load
-from podium.importers.grid import Choice, Grid, Question, SourceRule, UndecidedError
+from podium.importers.grid import Choice, Grid, SourceRule, UndecidedError
 from podium.importers.options import FORMATS, PRESETS, Imported, Options
 from podium.importers.sources import Source, decode, refuse_file, sources
 from podium.importers.tables.applying import apply_map, drop_small
@@ -25,14 +25,14 @@ from podium.importers.tables.maps import Map, build_map, load_map
 from podium.importers.times import LocalTimes
 from podium.importers.trees import Level, json_document, parse_path, walk, xml_document
 from podium.results.column_guide import COMPARED
-from podium.results.headings import fold, meanings, side_of
+from podium.results.headings import known_column, side_of
 from podium.results.reading import read_results
 from podium.support.words import suggestion
 
 CHOICES = {"player": ("id", "name", "fide"), "forfeits": ("keep", "drop")}  # values that an option can have
 SHOWN_ROWS = 5
 START_BYTES = 1 << 13  # number of bytes that contain the head of a table
-Posed = list[tuple[Question, Choice | None]]
+Posed = list[tuple[Fault, Choice | None]]
 
 
 def read_format(name: str, files: Sequence[str | Path], options: Options | None = None) -> Imported:
@@ -156,7 +156,7 @@ def within_lists(grid: Grid, source: Source, options: Options) -> Grid:
     while inner.rule.format in ("json", "jsonl", "xml") and not has_results(inner):
         lists = inner.lists
         if len(lists) != 1:
-            names_events = "event_id" in {meanings().get(fold(heading)) for heading in inner.headings}
+            names_events = "event_id" in {known_column(heading) for heading in inner.headings}
             return inner if names_events and not lists else grid
         inner = load(source, replace(inner.rule, records=inner.records_in(*lists)), skip_bad=options.skip_bad)
     return inner
@@ -164,7 +164,7 @@ def within_lists(grid: Grid, source: Source, options: Options) -> Grid:
 
 def has_results(grid: Grid) -> bool:
     """Return True if the headings include players and results, a winner and a loser, or two sides."""
-    named = {meanings().get(fold(heading)) for heading in grid.headings}
+    named = {known_column(heading) for heading in grid.headings}
     met = {side_of(heading) for heading in grid.headings}
     is_of_entrants = "player" in named and not named.isdisjoint(COMPARED)
     return is_of_entrants or met >= {"winner", "loser"} or met >= {"first", "second"}
@@ -175,7 +175,7 @@ def map_of_files(files: Sequence[str], options: Options) -> Map:
     return read_with_map(sources(files[0])[0], options)[1]
 
 
-def questions(files: Sequence[str], options: Options | None = None) -> list[Question]:
+def questions(files: Sequence[str], options: Options | None = None) -> list[Fault]:
     """Return the open questions about a table. The map in `options` contains the answers so far, from `answer`.
 
     The result is empty if the table can be read, or if no answer would help.

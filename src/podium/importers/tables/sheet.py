@@ -1,7 +1,7 @@
 """A sheet during the search for its columns and layout: its cells, the meaning of its headings, and the answers.
 
-Each step of the search returns its result, and adds errors and questions to `Sheet.unclear`. If there are any,
-`refuse_unclear` rejects the sheet.
+Each step of the search returns its result, and adds errors to `Sheet.faults` and questions to `Sheet.unclear`. If there
+are any, `refuse_unclear` rejects the sheet.
 """
 
 import re
@@ -21,16 +21,16 @@ from podium.importers.grid import (
     TITLE,
     Choice,
     Grid,
-    Question,
     UndecidedError,
     members_beside,
     name_parts,
+    question,
 )
 from podium.importers.tables.cells import DIAGONAL, TINY, number, placed
 from podium.importers.tables.maps import Rule, build_map, is_refinement
 from podium.results import headings as heads
 from podium.results.columns import ALL
-from podium.results.headings import fold, meanings, side_of, sides
+from podium.results.headings import fold, known_column, meanings, side_of, sides
 
 Document = dict[str, Any]
 UNPLAYED = rf"^(?:\*|\?|x|[-:. ]+|(?i:{'|'.join(heads.UNPLAYED_WORDS)})\.?)$"
@@ -52,12 +52,15 @@ class Sheet:
     drops: list[Document]  # conditions that drop the rows below the table
     pairs: str = ""  # answer about names that may be pairs: pairs or names
     cache: dict[str, pl.Series] = field(default_factory=dict, repr=False)
-    unclear: list[Question | Fault] = field(default_factory=list)
+    faults: list[Fault] = field(default_factory=list)
+    unclear: list[Fault] = field(default_factory=list)  # questions
 
     def ask(
         self, text: str, choices: Iterable[Choice] = (), column: str | None = None, cell: str | None = None
     ) -> None:
-        self.unclear.append(Question(text, tuple(choices), column, cell))
+        row = None if cell is None else self.frame[column or ""].cast(pl.String).index_of(cell)
+        doubt = question(self.grid.name, text, choices, column, cell)
+        self.unclear.append(doubt if row is None else doubt._replace(place=self.grid.place(row)))
 
     @cached_property
     def headings(self) -> list[str]:
@@ -155,7 +158,7 @@ class Sheet:
     def is_unknown(self, heading: str) -> bool:
         """Return True if a heading has no known meaning, or has numbers below it and could be a person such as Nick."""
         word = fold(heading)
-        part = meanings().get(word) or sides().get(word) or side_of(heading)
+        part = known_column(word) or sides().get(word) or side_of(heading)
         return part is None or (part in OF_NAMES and not self.has(heading, r"\p{L}"))
 
     def repeats(self, headings: Sequence[str], most: int | None = None) -> bool:
@@ -189,21 +192,13 @@ def sheet_of(grid: Grid, source: Document, columns: Document) -> Sheet:
     return Sheet(left, given, named, refined, source, parts, bool(members), drops, pairs)
 
 
-def refuse_unclear(sheet: Sheet, alone: Sequence[Question] = ()) -> None:
+def refuse_unclear(sheet: Sheet, alone: Sequence[Fault] = ()) -> None:
     """Reject a sheet if it has questions or errors. With `alone`, ask only these questions."""
-    grid, faults = sheet.grid, list[Fault]()
-    found = [*dict.fromkeys(sheet.unclear)]
-    for finding in found:
-        if isinstance(finding, Fault):
-            faults.append(finding)
-            continue
-        row = None if finding.cell is None else sheet.frame[finding.column or ""].cast(pl.String).index_of(finding.cell)
-        faults.append(finding.fault(grid.name, None, finding.cell, "" if row is None else grid.place(row)))
-    questions = [finding.with_cell() for finding in alone or found if isinstance(finding, Question)]
-    if questions:
-        raise UndecidedError(grid.name, faults, questions)
+    faults = dict.fromkeys((*sheet.unclear, *sheet.faults, *alone))
+    if alone or sheet.unclear:
+        raise UndecidedError(sheet.grid.name, faults, dict.fromkeys(alone or sheet.unclear))
     if faults:
-        raise ResultsError(grid.name, faults)
+        raise ResultsError(sheet.grid.name, faults)
 
 
 def are_ranks(sheet: Sheet, heading: str, within: Sequence[str] = (), first: int = 1) -> bool:

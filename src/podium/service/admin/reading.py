@@ -13,7 +13,7 @@ import podium
 from podium.errors import Fault, ParameterError, PodiumError, ResultsError
 from podium.importers import times
 from podium.importers.collecting import shortened
-from podium.importers.grid import Choice, Question, UndecidedError
+from podium.importers.grid import Choice, UndecidedError, question
 from podium.importers.options import FORMATS, Options
 from podium.importers.tables.maps import write_map
 from podium.importers.tables.open_table import left_out
@@ -54,7 +54,7 @@ class Upload:
 class Interview:
     """The open questions about a table, with its first rows."""
 
-    questions: tuple[tuple[Question, str], ...]  # each question with the chosen answer, as in the form
+    questions: tuple[tuple[Fault, str], ...]  # each question with the chosen answer, as in the form
     headings: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     faults: tuple[Fault, ...] = ()  # the errors with these answers, if there are no more questions
@@ -154,8 +154,8 @@ def with_dates(
     first = named or instant(start, whole_day=False)
     if asks and upload.order is None and named is None and not typed and not every:
         choices = Choice(f"by dates, from {first:%Y-%m-%d} on", "order", DATED), Choice("by numbers", "order", UNDATED)
-        question = Question("the results have no dates. How are all events of this pool ordered?", choices)
-        return Interview(((question, ""),), (), ())
+        text = "the results have no dates. How are all events of this pool ordered?"
+        return Interview(((question("", text, choices), ""),), (), ())
     if upload.order == UNDATED:
         return replace(upload, rows=rows_of(frame), notes=notes)
     made, rows = made_up(first, every), rows_of(with_made_dates(frame, first, every))

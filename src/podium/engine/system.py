@@ -444,9 +444,8 @@ def allowed(cls: type[System], setting: Field[Any]) -> str:
     parts = []
     if float in may_be or int in may_be:
         kind = "a number" if float in may_be else "a whole number"
-        span = f" from {facts['low']:g} to {facts['high']:g}"
         unit = f" {facts['unit']}" if facts["unit"] else ""
-        parts.append(f"{kind}{span}{unit}")
+        parts.append(f"{kind} from {in_words(facts['low'])} to {in_words(facts['high'])}{unit}")
     if bool in may_be:
         parts.append("true or false")
     parts.extend(facts["choices"] or (("a text",) if str in may_be else ()))
@@ -454,6 +453,14 @@ def allowed(cls: type[System], setting: Field[Any]) -> str:
         parts.append("none")
     words = f"{', '.join(parts[:-1])} or {parts[-1]}" if len(parts) > 1 else parts[0]
     return f"{words} ({facts['help']})"
+
+
+def in_words(bound: float) -> str:
+    """Return a bound as people write it, such as 0.001, 10,000 or -1 billion."""
+    for size, word in ((1e9, " billion"), (1e6, " million")):
+        if abs(bound) >= size:
+            return f"{bound / size:g}{word}"
+    return f"{bound:,.9f}".rstrip("0").rstrip(".")
 
 
 def unknown_setting(cls: type[System], name: str, known: list[str]) -> str:

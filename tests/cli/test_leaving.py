@@ -28,6 +28,11 @@ def test_the_script_is_what_is_tested_here():
     assert tomllib.loads(PROJECT.read_text(encoding="utf-8"))["project"]["scripts"] == {"podium": "podium.cli:run"}
 
 
+def test_python_runs_the_package_as_the_command():
+    done = subprocess.run([sys.executable, "-m", "podium", "--version"], check=True, stdout=subprocess.PIPE, text=True)
+    assert done.stdout == start("--version").stdout
+
+
 def test_output_into_a_pipe_is_whole():
     """Into a pipe Python writes only what fills a buffer; the rest when it is flushed."""
     done = start("systems", "--format", "json")

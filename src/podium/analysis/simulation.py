@@ -67,7 +67,9 @@ class Scenario:
             value, is_whole = getattr(self, name), isinstance(least, int)
             if not least <= value <= most or (is_whole and int(value) != value):
                 kind = "a whole number" if is_whole else "a number"
-                raise ParameterError(f"{name} is {value!r}; it must be {kind} from {in_words(least)} to {in_words(most)}")
+                raise ParameterError(
+                    f"{name} is {value!r}; it must be {kind} from {in_words(least)} to {in_words(most)}"
+                )
         if self.schedule not in SCHEDULES:
             raise ParameterError(f"schedule is {self.schedule!r}; it must be one of {', '.join(SCHEDULES)}")
         if self.shape not in SHAPES:

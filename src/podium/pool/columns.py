@@ -38,6 +38,11 @@ class Columns:
         row = sum(int(kind.itemsize) for kind in self._types.values())
         return {id(chunk): row * len(next(iter(chunk.values()))) for chunk in self._chunks}
 
+    def shares_chunks(self, other: "Columns") -> bool:
+        """Return True if both have the same complete chunks, and at least one, so that they differ in less than one."""
+        full = self.size >> CHUNK_BITS
+        return full == other.size >> CHUNK_BITS > 0 and self._chunks[full - 1] is other._chunks[full - 1]  # noqa: SLF001
+
     def value(self, name: str, row: int) -> Any:
         """Return the value in one row of a column."""
         return self._chunks[row >> CHUNK_BITS][name][row & CHUNK_ROWS - 1]

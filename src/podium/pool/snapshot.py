@@ -368,7 +368,8 @@ class Snapshot:
 
 def are_counting(statuses: Array) -> Array:
     """Return a mask of the statuses that count. Voided events, superseded events and seasons do not count."""
-    return ~np.isin(statuses, (VOIDED, SUPERSEDED, SEASON))
+    counting: Array = (statuses != VOIDED) & (statuses != SUPERSEDED) & (statuses != SEASON)
+    return counting
 
 
 def count_counting(snapshot: Snapshot) -> int:

@@ -81,7 +81,14 @@ class Followed:
         self.fold: Fold | None = None  # the fold in progress, if any
         self.has_failed = False  # True if the latest fold failed
         self.snapshots: dict[Key, Snapshot] = {}  # by pool number and newest entry; replaced, never modified
-        self.nbytes = 0  # size of all snapshots
+        self.nbytes = 0  # size of all snapshots when they were last measured
+
+    def measure(self) -> None:
+        """Measure the arrays of all snapshots, which share most of them."""
+        parts = dict[int, int]()
+        for snapshot in self.snapshots.values():
+            parts |= snapshot.memory()
+        self.nbytes = sum(parts.values())
 
 
 class Snapshots:
@@ -222,11 +229,11 @@ class Snapshots:
         """
         with self._lock:
             followed, key = self._followed(pool.name), (pool.id, place)
-            followed.snapshots = dict([*followed.snapshots.items()][1 - MAX_EARLIER :]) | {key: snapshot}
-            parts = dict[int, int]()
-            for held in followed.snapshots.values():
-                parts |= held.memory()
-            followed.nbytes = sum(parts.values())
+            earlier = [*followed.snapshots.items()][1 - MAX_EARLIER :]
+            followed.snapshots = dict(earlier) | {key: snapshot}
+            # measuring takes longer than rating an event, so a pool that hardly grows is not measured
+            if not earlier or not snapshot.rows.shares_chunks(earlier[-1][1].rows):
+                followed.measure()
             self._make_room(followed)
         return Held(place, snapshot)
 
@@ -241,6 +248,8 @@ class Snapshots:
     def held_bytes(self) -> dict[str, int]:
         """Return the size of each pool's snapshots in bytes, by the pool's name."""
         with self._lock:
+            for pool in self._pools.values():
+                pool.measure()
             return {name: pool.nbytes for name, pool in self._pools.items()}
 
     def drop(self, pool: Pool, place: LogPlace) -> None:

@@ -163,56 +163,46 @@ def rating_of_rank(
 
 
 @kernel
+def order_of(entering: Any, states: Any, slot: int, worst_rank: float, n: int) -> float:
+    """Return a whole number that is higher for a contestant with a higher rating or, among equals, a better place."""
+    points: float = math.ceil(read(states, slot, entering).rating - 0.5)
+    return points * (n + 1.0) - worst_rank
+
+
+@kernel
 def top_correction(
     columns: Any, entering: Any, entering_states: Any, start: int, stop: int, first: int, lines: Any, shift: float
 ) -> float:
     """Return the correction for inflation, with which the top contestants gain no points in total.
 
-    It is at most ten points per contestant. The top contestants are found by counting, without sorting.
+    It is at most ten points per contestant. The top contestants are found by counting, without sorting. Contestants
+    with the same rating and place have the same points.
     """
     n = stop - start
     top_size = min(4.0 * math.floor(math.sqrt(float(n)) + 0.5), float(n))
-    low, high = LOW - MAX_CORRECTION * 1e6, HIGH + MAX_CORRECTION * 1e6
-    while high - low > 0.5:
-        middle = math.floor(0.5 * (low + high)) + 0.5
+    low, high = math.inf, -math.inf
+    for i in range(start, stop):
+        order = order_of(entering, entering_states, slot_at(columns, i, first), lines[i - start, WORST_RANK], n)
+        low, high = min(low, order - 1.0), max(high, order)
+    middle = math.floor(0.5 * (low + high))
+    while low < middle < high:
         count = 0.0
         for i in range(start, stop):
-            count += 1.0 if read(entering_states, slot_at(columns, i, first), entering).rating > middle else 0.0
+            order = order_of(entering, entering_states, slot_at(columns, i, first), lines[i - start, WORST_RANK], n)
+            count += 1.0 if order > middle else 0.0
         if count >= top_size:
             low = middle
         else:
             high = middle
-        if high - low <= 1.0:
-            break
-    total, counted = 0.0, 0.0
+        middle = math.floor(0.5 * (low + high))
+    total, points, left = 0.0, 0.0, top_size
     for i in range(start, stop):
-        if read(entering_states, slot_at(columns, i, first), entering).rating > high:
-            total += lines[i - start, DELTA] + shift
-            counted += 1.0
-    # If ratings tie at the edge, the best placed contestants count. Contestants with the same rating and place have the
-    # same points.
-    worst, none = float(n), 0.0
-    while worst - none > 1.0:
-        middle = math.floor(0.5 * (worst + none))
-        count = counted
-        for i in range(start, stop):
-            tied = low < read(entering_states, slot_at(columns, i, first), entering).rating <= high
-            count += 1.0 if tied and lines[i - start, WORST_RANK] <= middle else 0.0
-        if count >= top_size:
-            worst = middle
-        else:
-            none = middle
-    for i in range(start, stop):
-        tied = low < read(entering_states, slot_at(columns, i, first), entering).rating <= high
-        if tied and lines[i - start, WORST_RANK] <= none:
-            total += lines[i - start, DELTA] + shift
-            counted += 1.0
-    for i in range(start, stop):
-        tied = low < read(entering_states, slot_at(columns, i, first), entering).rating <= high
-        if tied and none < lines[i - start, WORST_RANK] <= worst and counted < top_size:
-            total += lines[i - start, DELTA] + shift
-            counted += 1.0
-    return min(max(truncate(-total / top_size), -MAX_CORRECTION), 0.0)
+        order = order_of(entering, entering_states, slot_at(columns, i, first), lines[i - start, WORST_RANK], n)
+        if order > high:
+            total, left = total + lines[i - start, DELTA] + shift, left - 1.0
+        elif order == high:
+            points = lines[i - start, DELTA] + shift
+    return min(max(truncate(-(total + left * points) / top_size), -MAX_CORRECTION), 0.0)
 
 
 update_state.register(Params, add_points)

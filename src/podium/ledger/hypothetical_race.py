@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -16,14 +16,12 @@ from podium.engine.inputs import (
     ENTRANT_COLUMNS,
     ENTRY_COLUMNS,
     HEAT_COLUMNS,
-    PRESENT,
     SHARED_COLUMNS,
     UPDATE_COLUMNS,
     entries_of,
     heats_of,
 )
 from podium.engine.replay import NEVER, States, replay, with_idle_before
-from podium.engine.rules import enter
 from podium.engine.system import System
 from podium.engine.tables.encoding import Events, Pool, encode, frozen, place_columns
 from podium.engine.tables.equipment import called
@@ -172,8 +170,6 @@ class Race:
 
     def performances(self, sides: Sequence[int]) -> Performances:
         """Return the performances of the given sides, according to the system's own model."""
-        if not self.given and not self.equipment and len(self.players) == len(self.sides):
-            return self.system.performances([self.brought[side] for side in sides])
         newcomer = self.system.newcomer()
         states = {name: read(self.states, k, newcomer) for k, name in enumerate(self.players)} | dict(self.equipment)
         chosen = [[self.given.get(name) or Member(name) for name in self.sides[side]] for side in sides]
@@ -186,21 +182,9 @@ class Race:
         )
 
     @cached_property
-    def brought(self) -> list[Any]:
-        """Return the entering state of each player, for single players without equipment."""
-        params, newcomer = self.system.params(), self.system.newcomer()
-        return [enter(params, read(self.states, k, newcomer), PRESENT) for k in range(len(self.players))]
-
-    @cached_property
-    def is_plain(self) -> bool:
-        """Return True if all entrants are single players without equipment, and only places count."""
-        reads_more = self.lines or self.equipment or self.given or self.system.reads_days or self.system.idle_unit
-        return not reads_more and len(self.players) == len(self.sides) and self.heats == 1
-
-    @cached_property
     def whole(self) -> Events:
         """Return the encoded race, in which everybody finishes."""
-        return encoded_alone(self.system, self.period, len(self.sides)) if self.is_plain else self.ended()
+        return self.ended()
 
     @cached_property
     def ranks(self) -> Floats:
@@ -244,13 +228,6 @@ class Race:
 
     def seats(self, ended: Events) -> npt.NDArray[np.int64]:
         """Return the player's index for each entrant of the encoded race. Equipment comes after the players."""
-        return self.whole_seats if ended.player_names is self.whole.player_names else self.find_seats(ended)
-
-    @cached_property
-    def whole_seats(self) -> npt.NDArray[np.int64]:
-        return np.arange(len(self.players)) if self.is_plain else self.find_seats(self.whole)
-
-    def find_seats(self, ended: Events) -> npt.NDArray[np.int64]:
         number = {name: k for k, name in enumerate((*self.players, *self.equipment))}
         names = ended.player_names.gather(ended.columns.player).to_list()
         return np.array([number[name] for name in names], np.int64)
@@ -311,13 +288,6 @@ class Race:
         moved = replayed.after[:, self.system.column("rating")] - replayed.before
         changes[:, seats[:alone]] = moved.reshape(count, size)[:, :alone]
         return changes
-
-
-@lru_cache(64)
-def encoded_alone(system: System, period: str, count: int) -> Events:
-    """Return an encoded race of `count` single players, named by number, for systems that read only places."""
-    names = tuple((str(number),) for number in range(count))
-    return Race(system, IMAGINED, names, np.tile(system.newcomer(), (count, 1)), period).ended()
 
 
 def last_lines(system: System, events: Events, pool: str, sides: int) -> Lines | None:

@@ -28,8 +28,6 @@ SHARE_OF_TABLE, SHARE_OF_OTHERS = 0.55, 0.2  # shares of the time for drawing or
 LIKELY = 0.05  # smallest probability of a place to mention to a player
 SEED = 41
 LOSS_LIMIT = -1e-9  # a change above this limit does not count as a loss
-SLOWEST = 1e-9  # minimum difference in points between neighbouring places
-BISECTED = 4  # in the search for the break-even place, one step in this many is a bisection
 LINE = {
     "player": pl.String, "place": pl.Float64, "chance": pl.Float64, "delta": pl.Float64, "rating": pl.Float64,
     "rank": pl.Int64, "error": pl.Float64,
@@ -278,20 +276,18 @@ class Table:
     def fill(self, budget_s: float) -> None:
         """Rate every order of the others, or draw orders until the table is accurate or the time is up."""
         begin = time.perf_counter()
+        performances = self.race.performances(self.others)
         if is_exact(self.race):
-            orders, self.weights = order_chances(self.race.performances(self.others))
+            orders, self.weights = order_chances(performances)
             self.moved.append(self.rate(orders))
             return
         generator = np.random.default_rng(SEED)
-        performances = self.race.performances(self.others)
         wanted = FIRST_DRAWS if len(self.race.sides) <= MANY_SIDES else FIRST_OF_MANY
         while wanted > 0:
-            started = time.perf_counter()
-            uniform = generator.random((wanted, len(self.others)))
-            self.moved.append(self.rate(sample_orders(performances, uniform)))
-            now = time.perf_counter()
-            self.seconds_a_draw = (now - started) / wanted
-            left = (budget_s - (now - begin)) / self.seconds_a_draw
+            self.moved.append(self.rate(sample_orders(performances, generator.random((wanted, len(self.others))))))
+            spent_s = time.perf_counter() - begin
+            self.seconds_a_draw = spent_s / self.draws
+            left = (budget_s - spent_s) / self.seconds_a_draw
             wanted = int(min(self.draws_lacking(), left, MAX_DRAWS - self.draws))
 
     def draws_lacking(self) -> int:
@@ -361,9 +357,7 @@ def changes_in_parts(race: Race, ended: Any, places: Floats) -> Floats:
 
 
 def break_evens(race: Race, numbers: Sequence[int], table: Table, budget_s: float) -> dict[int, int | None]:
-    """Search for the lowest place that costs each player no points, starting from the expected place.
-
-    The result is None if even a win costs points.
+    """Search for the lowest place that costs each player no points. The result is None if even a win costs points.
 
     If orders are drawn, they are drawn only once, and each player is left out in turn.
     """
@@ -379,28 +373,18 @@ def break_evens(race: Race, numbers: Sequence[int], table: Table, budget_s: floa
         races_a_draw = len(numbers) * math.ceil(math.log2(sides + 1))
         affordable = int(budget_s / (races_a_draw * table.seconds_a_draw / len(table.places)))
         count = max(1, min(DRAWS_OF_OTHERS, table.draws, affordable))
-        uniform = np.random.default_rng(SEED).random((count, sides))
-        every = sample_orders(race.performances(range(sides)), uniform)
+        every = sample_orders(race.performances(range(sides)), np.random.default_rng(SEED).random((count, sides)))
         orders = {side: every[every != side].reshape(count, sides - 1) for side in range(sides)}
         weights = dict.fromkeys(range(sides), np.full(count, 1.0 / count))
-    side_of, mean = race.side_of[list(numbers)], table.mine()[0]
-    fall = np.full(len(numbers), max(float(mean[0] - mean[sides - 1]) / (sides - 1), SLOWEST))  # change per place
-    middle = (race.ranks[side_of] @ np.arange(1, sides + 1)).round().astype(np.int64)  # where most players break even
+    side_of = race.side_of[list(numbers)].tolist()
     low, high = np.zeros(len(numbers), np.int64), np.full(len(numbers), sides)
-    tried: dict[int, tuple[int, float]] = {}  # the previous place of each player, and its change
-    rounds = 0
     while rest := np.flatnonzero(low < high).tolist():
-        rounds += 1
-        races = [with_place(orders[side_of[k]], int(side_of[k]), int(middle[k])) for k in rest]
+        middle = (low + high + 1) // 2
+        races = [with_place(orders[side_of[k]], side_of[k], int(middle[k])) for k in rest]
         moved = np.split(changes_in_parts(race, race.whole, np.concatenate(races)), np.cumsum([*map(len, races)])[:-1])
         for k, changes in zip(rest, moved, strict=True):
-            place, value = int(middle[k]), float(weights[int(side_of[k])] @ changes[:, numbers[k]])
-            before, known = tried.get(k, (0, value))
-            fall[k] = max((known - value) / (place - before), SLOWEST) if before else fall[k]
-            low[k], high[k] = (place, high[k]) if value >= LOSS_LIMIT else (low[k], place - 1)
-            tried[k] = place, value
-            zero = place + value / fall[k] if rounds % BISECTED else 0.5 * (low[k] + high[k] + 1)
-            middle[k] = int(min(max(low[k] + 1.0, zero), high[k]))
+            loses = weights[side_of[k]] @ changes[:, numbers[k]] < LOSS_LIMIT
+            low[k], high[k] = (low[k], middle[k] - 1) if loses else (middle[k], high[k])
     return {number: int(place) or None for number, place in zip(numbers, low, strict=True)}
 
 

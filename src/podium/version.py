@@ -2,6 +2,7 @@
 
 __version__ = "0.1.0"
 
-# Increase this whenever the same results give different ratings, even if only in the last digit. Pools and files from
-# an earlier revision are then rated again.
-ARITHMETIC = 11
+# Increase this whenever the same results give different ratings or deviations, even if only in the last digit. Pools
+# from an earlier revision are then rated again.
+ARITHMETIC = 12
+SAME_RATINGS = 11  # earliest revision with the same ratings: files of `podium.Live` are accepted from this one on

@@ -1,14 +1,16 @@
 """Live ratings that are saved and loaded go on as if nothing had been."""
 
+import io
 import json
 import zipfile
 
+import polars as pl
 import pytest
 
 import podium
 from podium.errors import OutputError
 from podium.systems.elo import Elo
-from podium.version import ARITHMETIC
+from podium.version import SAME_RATINGS
 
 
 def rated(system="glicko", **parameters):
@@ -69,7 +71,7 @@ def test_a_file_of_another_system_is_refused(tmp_path):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"arithmetic": ARITHMETIC - 1}, f"was rated by revision {ARITHMETIC - 1} of the arithmetic"),
+        ({"arithmetic": SAME_RATINGS - 1}, f"was rated by revision {SAME_RATINGS - 1} of the arithmetic"),
         ({"format": 3, "podium": "9.9"}, "was written by Podium 9.9, and this version"),
         ({"system": "stakes"}, "'stakes' is not a system.*Give Live.load the system itself"),
         ({"system": "elo", "parameters": {"k": -1}}, "k is -1"),
@@ -101,6 +103,27 @@ def test_a_file_that_cannot_be_written_leaves_the_one_that_was_there(tmp_path):
     with pytest.raises(OutputError, match="cannot be written"):
         rated().save(path)
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_file_from_before_shown_deviations_goes_on_with_the_same_ratings(tmp_path):
+    path, older = tmp_path / "ratings.live", tmp_path / "older.live"
+    live = rated("adaptive")
+    live.save(path)
+    with zipfile.ZipFile(path) as archive, zipfile.ZipFile(older, "w") as copy:
+        for name in archive.namelist():
+            content = archive.read(name)
+            if name == "players.parquet":
+                players = pl.read_parquet(io.BytesIO(content))
+                players = players.with_columns(pl.col("state.filtered").alias("state.deviation"))
+                players.drop("state.filtered").write_parquet(table := io.BytesIO())
+                content = table.getvalue()
+            copy.writestr(name, content)
+    replace_header(older, arithmetic=SAME_RATINGS)
+    loaded = podium.Live.load(older, "adaptive")
+    for each in (live, loaded):
+        each.rate_one("m3", ["ben", "cy", "ana"], started_at="2024-06-01")
+    states = [{who: state._replace(deviation=0.0) for who, state in each.ratings.items()} for each in (live, loaded)]
+    assert states[0] == states[1]
 
 
 class Own(Elo):

@@ -209,8 +209,8 @@ def established_pair(system, gap):
     """Two players with next to no deviation, a gap apart."""
     newcomer = system.newcomer()
     established = newcomer._replace(events=1000.0)
-    if "deviation" in newcomer._fields:
-        established = established._replace(deviation=1e-3 * newcomer.deviation)
+    for name in set(system.deviations) & set(newcomer._fields):
+        established = established._replace(**{name: 1e-3 * newcomer.deviation})
     return tuple(
         established._replace(**{key: getattr(established, key) + lead for key in system.with_level})
         for lead in (0.5 * gap, -0.5 * gap)

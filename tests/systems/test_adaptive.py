@@ -22,7 +22,7 @@ from podium.errors import ParameterError
 from podium.kernels.records import read
 from podium.ledger.history import events_of_updates
 from podium.systems import _adaptive_update, make_system
-from podium.systems._adaptive_state import MEANS, SCALE, SIDE_VARIANCE, THETA, TICK, reading
+from podium.systems._adaptive_state import FILTERED, MEANS, SCALE, SIDE_VARIANCE, THETA, TICK, reading
 from podium.systems.adaptive import Adaptive
 
 STILL = 1e200  # a curvature under which theta never moves
@@ -93,7 +93,7 @@ def read_states(system, states, pool):
 
 def skills(system, states):
     """Everybody's mean and variance in log-odds: (players, 2)."""
-    return np.stack([(states[:, 0] - system.initial) / SCALE, (states[:, 1] / SCALE) ** 2], axis=1)
+    return np.stack([(states[:, 0] - system.initial) / SCALE, (states[:, FILTERED] / SCALE) ** 2], axis=1)
 
 
 @functools.cache
@@ -133,11 +133,10 @@ def test_ratings_and_deviations_are_the_prototype_s(measured):
     reference, rated = measured
     columns, known = ["rating", "deviation", "events"], reference("ratings")
     is_player = ~pl.col("state").str.contains(r"^(team|side) \d+$")
-    assert sorted_states(rated.ratings, columns) == pytest.approx(
-        sorted_states(known.filter(is_player), columns), abs=1e-6
-    )
+    states = rated.states.with_columns(deviation="filtered").join(rated.ratings, on=["pool", "player"], how="semi")
+    assert sorted_states(states, columns) == pytest.approx(sorted_states(known.filter(is_player), columns), abs=1e-6)
     equipment = [
-        (state[0] - 1500.0, state[1], state[2])
+        (state[0] - 1500.0, state[FILTERED], state[2])
         for name, state in zip(rated.events.player_names, rated.replayed.states, strict=True)
         if name.startswith(MARK)
     ]

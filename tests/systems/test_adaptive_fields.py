@@ -158,6 +158,33 @@ def test_reasons_add_up_where_a_win_and_a_quit_nearly_cancel_out():
     assert rated.explain("race", "d0").delta < -1.0
 
 
+def test_deviations_are_wider_in_fields_and_ratings_are_not():
+    """By 0.11 (1 - 2 / n)^2, averaged over ten events, which heats of an event count as the fields that they are."""
+    races = [row for k in range(12) for row in standing("abcd", "", 1, f"e{k:02}", k)]
+    duels = [row for k in range(2) for row in standing("ab", "", 1, f"x{k}", 12 + k)]
+    heats = [row | {"heat": side} for side in ("ab", "cd") for row in standing(side, "", 1, "y", 20)]
+    rated = podium.rate(pl.concat([pl.DataFrame(races + duels), pl.DataFrame(heats)], how="diagonal"), "adaptive")
+    states = rated.states.sort("player")
+    added = (states["deviation"] ** 2 - states["filtered"] ** 2) / 173.7178**2
+    fours = 0.11 * 0.5**2
+    assert added.to_list() == pytest.approx([fours * 0.9**3] * 2 + [fours * 0.9] * 2)
+    assert rated.ratings["deviation"].to_list() == rated.states["deviation"].to_list()
+    cautious = podium.rate(rated.results, "adaptive:conservative=2").ratings
+    score = cautious["rating"] - 2.0 * cautious["deviation"]
+    assert score.is_sorted(descending=True)
+
+
+def test_states_from_before_shown_deviations_give_the_same_ratings():
+    first = podium.rate(standing("abcd", "", 1), "adaptive")
+    then = standing("dbca", "", 1, "next", 50)
+    ahead = podium.rate(then, "adaptive", start=first.states)
+    older = first.states.with_columns(deviation="filtered").drop("filtered")
+    again = podium.rate(then, "adaptive", start=older)
+    columns = ["player", "rating", "filtered"]
+    assert again.states.select(columns).equals(ahead.states.select(columns))
+    assert (again.states["deviation"] < ahead.states["deviation"]).all()
+
+
 def test_a_closed_league_keeps_its_level():
     """Ten teams, sixty seasons and nobody new: all grow alike, of which results can say nothing, and ratings do not."""
     rng, teams, seasons, rounds = np.random.default_rng(6), 10, 60, 20

@@ -121,6 +121,7 @@ class System(PoolReader):
     level: ClassVar[str] = "rating"  # field that a new season moves towards a newcomer's value
     limits: ClassVar[tuple[str, ...]] = ()  # deviations from the source's formulas, one sentence each
     instead: ClassVar[str] = ""  # advice if results drive players to a limit: "rate ... with ..."
+    deviations: ClassVar[tuple[str, ...]] = ("deviation",)  # deviations of the rating, if the state has these fields
     with_level: ClassVar[tuple[str, ...]] = ("rating",)  # fields that shift with the rating, by the same points
     together: ClassVar[tuple[str, ...]] = ()  # fields that are meaningless without each other
     signed: ClassVar[tuple[str, ...]] = ()  # fields that may be negative, besides `with_level`
@@ -262,10 +263,11 @@ class System(PoolReader):
         """
         level = self.column(self.level)
         taken = (1.0 - keep) * (before[:, level] - self.newcomer()[level])
-        if "deviation" in self.state_type._fields:
-            deviation = states[:, self.column("deviation")]
+        names = [name for name in self.deviations if name in self.state_type._fields]
+        for name in names:
+            deviation = states[:, self.column(name)]
             np.maximum(deviation, np.minimum(np.hypot(deviation, taken), self.newcomer().deviation), out=deviation)
-        elif self.min_events and keep < 1.0:
+        if not names and self.min_events and keep < 1.0:
             states[:, self.column("events")] = 0.0
 
     def is_provisional(self, states: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:

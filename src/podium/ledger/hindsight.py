@@ -114,7 +114,7 @@ def _add_levels(after: Any, learnt: Any, way: Any, visits: Any, off: Any) -> Non
         entrant, ends = way.order[v], learnt[way.pool[v]]
         days = days_between(after[entrant, _adaptive_state.LAST], ends[_adaptive_state.DAY], ends[_adaptive_state.GAP])
         idle = math.exp(ends[_adaptive_state.THETA + _adaptive_state.IDLE_DAY - 1]) * days
-        worth = 1.0 / ((after[entrant, _adaptive_state.DEVIATION] / _adaptive_state.SCALE) ** 2 + idle)
+        worth = 1.0 / ((after[entrant, _adaptive_state.FILTERED] / _adaptive_state.SCALE) ** 2 + idle)
         off[way.pool[v], 0] += worth * (after[entrant, _adaptive_state.RATING] - _adaptive_state.SCALE * visits.mean[v])
         off[way.pool[v], 1] += worth
 
@@ -187,7 +187,7 @@ def _set_out(after: Any, learnt: Any, way: Any, growth: float, initial: float, v
         of_kind = of_equipment + _adaptive_state.OF_EQUIPMENT * (kind - 1)
         spread = math.exp(ends[of_kind if kind else of_players + _adaptive_state.SPREAD])
         visits.mean[v] = (after[entrant, _adaptive_state.RATING] - initial) / _adaptive_state.SCALE
-        visits.variance[v] = (after[entrant, _adaptive_state.DEVIATION] / _adaptive_state.SCALE) ** 2
+        visits.variance[v] = (after[entrant, _adaptive_state.FILTERED] / _adaptive_state.SCALE) ** 2
         visits.cavity_mean[v], visits.cavity_variance[v] = visits.mean[v], visits.variance[v]
         visits.ceiling[v], visits.growth[v] = CEILING * spread, spread
         if v == way.start[player]:

@@ -34,7 +34,7 @@ from podium.results.columns import UTC
 from podium.results.reading import PARQUET_ERRORS
 from podium.support.part_files import part_file
 from podium.systems import find
-from podium.version import ARITHMETIC, __version__
+from podium.version import ARITHMETIC, SAME_RATINGS, __version__
 
 PlayerKey = tuple[str, str]  # pool and player
 RowNumbers = npt.NDArray[np.int64]
@@ -223,7 +223,7 @@ def refuse_revision(path: Path, header: dict[str, Any]) -> None:
             f"{path}: was written by Podium {header['podium']}, and this version, {__version__}, cannot read its "
             "format. Upgrade Podium: pip install --upgrade podium"
         )
-    if header["arithmetic"] != ARITHMETIC:
+    if not SAME_RATINGS <= header["arithmetic"] <= ARITHMETIC:
         raise ParameterError(
             f"{path}: was rated by revision {header['arithmetic']} of the arithmetic (Podium {header['podium']}), and "
             f"this version has revision {ARITHMETIC}. Rate the results again from the beginning."
@@ -238,7 +238,7 @@ def system_of(path: Path, header: dict[str, Any], system: System | None) -> Syst
         except ParameterError as error:
             raise ParameterError(f"{path}: {error}. Give Live.load the system itself.") from None
     refuse_other(str(path), header["system"], header["parameters"], EVENT, system, EVENT)
-    if header["fields"] != list(system.state_type._fields):
+    if not set(header["fields"]) <= set(system.state_type._fields):
         raise ParameterError(
             f"{path}: has the state {', '.join(header['fields'])}, but the state of {system.name} is "
             "different. Give Live.load the system that rated the file."
@@ -249,8 +249,8 @@ def system_of(path: Path, header: dict[str, Any], system: System | None) -> Syst
 def as_saved(system: System, players: pl.DataFrame, events: pl.DataFrame, pools: pl.DataFrame) -> Saved:
     """Return the tables as a Saved object."""
     rows = {key: row for row, key in enumerate(players.select("pool", "player").iter_rows())}
-    fields_of_state = (f"{STATE}{name}" for name in system.state_type._fields)
-    states = players.select(fields_of_state).to_numpy(order="c").astype(np.float64)
+    columns = {name.removeprefix(STATE): players[name].to_numpy() for name in players.columns if name.startswith(STATE)}
+    states = system.filled_states(columns)  # files from before revision 12 lack the field `filtered`
     last_events = np.array(players["last_event_id"].to_list(), object)
     kept = pools.select(pool_columns(system)).to_numpy().astype(np.float64)
     pool_states = {name: kept[k] for k, name in enumerate(pools["pool"])} if system.pool_fields else {}

@@ -26,7 +26,8 @@ def odds_scale(system: System) -> float:
         ParameterError: No rating difference leads to such odds in this system.
     """
     params, newcomer = system.params(), system.newcomer()
-    known = {"events": ESTABLISHED_EVENTS, "deviation": ESTABLISHED_SHARE * getattr(newcomer, "deviation", 0.0)}
+    known = dict.fromkeys(system.deviations, ESTABLISHED_SHARE * getattr(newcomer, "deviation", 0.0))
+    known["events"] = ESTABLISHED_EVENTS
     veteran = newcomer._replace(**{name: value for name, value in known.items() if name in newcomer._fields})
 
     def chance(gap: float) -> float:

@@ -285,7 +285,7 @@ def time_passed(params: Any, me: Any, kind: float) -> Passed:
     days = days_between(params.pace, me.last, params.today) if me.last > 0.0 else 0.0
     here = days_between(params.pace, me.first, params.today)
     years = params.timely * min(days / YEAR, MAX_YEARS) if kind == 0.0 else 0.0
-    skill, ceiling = (me.deviation / SCALE) * (me.deviation / SCALE), CEILING * spread
+    skill, ceiling = (me.filtered / SCALE) * (me.filtered / SCALE), CEILING * spread
     reverting, kept = 0.0, 1.0
     if extras_of(params) and params.reversion > 0.0:
         reverting = days / YEAR

@@ -167,21 +167,24 @@ def learn_curvature(work: Any, learner: int, full: int, spread: float) -> None:
 
 SCALE = 173.7178  # points per unit of log-odds
 LINGER = 0.9  # share of a reading that is left after each event, because x is only a first-order estimate
-RATING, DEVIATION, EVENTS, FIRST, LAST, MEANS = range(6)  # columns of a state, then two blocks
+RATING, DEVIATION, EVENTS, FIRST, LAST, FILTERED, MEANS = range(7)  # columns of a state, then two blocks
+FIELD_LUCK = 0.11  # variance that the filter misses in very large fields, see `field_luck`
+FIELD_EVENTS = 10.0  # events over which a player's mean of this variance is taken
 
 
 @functools.cache
 def states_with(modes: int, equipment: int, extras: int) -> Any:
     """Return the NamedTuple of the state of a player or equipment.
 
-    Everything except rating and deviation is in log-odds.
+    Everything except rating and deviations is in log-odds.
 
-    `rating` is initial + SCALE m, `deviation` is SCALE sqrt(V). `first` and `last` are the days of the first and last
-    events, or 0 before the first event. They are followed by a block for m and a block for V. Then come, for each mode,
-    the offset, its variance (0 before the player's first event in that mode), and a block for each of them.
+    `rating` is initial + SCALE m, `filtered` is SCALE sqrt(V). `deviation` is the uncertainty to show, which is larger
+    after fields of three or more and affects no rating. `first` and `last` are the days of the first and last events,
+    or 0 before the first event. They are followed by a block for m and a block for V. Then come, for each mode, the
+    offset, its variance (0 before the player's first event in that mode), and a block for each of them.
     """
     columns = ["rest", *prior_of(modes, equipment, extras)]
-    fields = ["rating", "deviation", "events", "first", "last"]
+    fields = ["rating", "deviation", "events", "first", "last", "filtered"]
     fields += [f"{part}_{column}" for part in ("mean", "variance") for column in columns]
     for mode in range(modes):
         fields += [f"offset_{mode}", f"offset_variance_{mode}"]

@@ -134,7 +134,7 @@ def revert(params: Any, me: Any, passed: Passed, kind: float, work: Any, i: int,
     for k in range(1, full + 1):
         work[i, d.mean + k] *= kept
         work[i, d.variance + k] *= kept * kept
-    variance = (me.deviation / SCALE) * (me.deviation / SCALE)
+    variance = (me.filtered / SCALE) * (me.filtered / SCALE)
     work[i, d.mean + full - REVERSION] -= passed.years * kept * distance_of(params, me, kind)
     work[i, d.variance + full - REVERSION] -= 2.0 * passed.years * kept * kept * variance
 

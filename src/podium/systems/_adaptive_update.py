@@ -28,6 +28,9 @@ from podium.systems._adaptive_rules import Evidence, by_unfinished, finish_weigh
 from podium.systems._adaptive_state import (
     DEVIATION,
     EVENTS,
+    FIELD_EVENTS,
+    FIELD_LUCK,
+    FILTERED,
     FIRST,
     LAST,
     LINGER,
@@ -392,16 +395,48 @@ def update_sum(entering: Any, zero_evidence: Any, scratch: Any, state: int, layo
 
 
 @kernel
+def field_luck(columns: Columns, update: int, lines: Any) -> float:
+    """Return the variance that the filter misses in fields as large as the event's: 0 in duels.
+
+    The filter treats the pairs of a heat as independent, but a player's luck is the same in all of them.
+    """
+    entries, opponents = 0.0, 0.0
+    first_heat, after_last = heats_of(columns, update)
+    for heat in range(first_heat, after_last):
+        start, stop = heat_at(columns, update, heat, lines)
+        units = float(stop - start)
+        entries += units
+        opponents += units * (units - 1.0)
+    share = max(opponents - entries, 0.0) / max(opponents + entries, 1.0)  # 1 - 2 / n for a heat of n
+    return FIELD_LUCK * share * share
+
+
+@kernel
 def write_state(
-    params: Any, me: Any, prototypes: Any, columns: Columns, scratch: Any, layout: Layout, i: int, after: Any, row: int
+    params: Any,
+    me: Any,
+    prototypes: Any,
+    columns: Columns,
+    scratch: Any,
+    layout: Layout,
+    luck: float,
+    i: int,
+    after: Any,
+    row: int,
 ) -> None:
-    """Write the state of entrant `i` after the event into a row of `after`."""
+    """Write the state of entrant `i` after the event into a row of `after`.
+
+    `luck` is the event's `field_luck`. The shown deviation includes its mean over the player's latest events.
+    """
     _, entering, _ = prototypes
     pool, work, d, full = scratch.pool, scratch.workspace, layout.d, layout.full
     moved = read(scratch.entering_states, i, entering)
     write(after, row, me)
-    after[row, RATING], after[row, DEVIATION] = moved.rating, SCALE * math.sqrt(moved.variance)
+    after[row, RATING], after[row, FILTERED] = moved.rating, SCALE * math.sqrt(moved.variance)
     after[row, EVENTS] += entrant_at(columns, layout.first + i).events
+    added = max(me.deviation * me.deviation - me.filtered * me.filtered, 0.0) / (SCALE * SCALE)
+    added += (luck - added) / min(max(after[row, EVENTS], 1.0), FIELD_EVENTS)
+    after[row, DEVIATION] = SCALE * math.sqrt(moved.variance + added)
     after[row, FIRST], after[row, LAST] = first_day(params, me), params.today
     write_block(pool, work, i, d.mean, after, row, MEANS, full)
     write_block(pool, work, i, d.variance, after, row, MEANS + full + 1, full)

@@ -59,6 +59,7 @@ from podium.systems._adaptive_state import (
     COUNTED,
     DAY,
     DEVIATION,
+    FILTERED,
     FIRST,
     LAST,
     MARGIN_SQUARE,
@@ -88,7 +89,7 @@ from podium.systems._adaptive_units import (
     line_up,
     workspace_for,
 )
-from podium.systems._adaptive_update import find_modes, update_units, write_pool_states, write_state
+from podium.systems._adaptive_update import field_luck, find_modes, update_units, write_pool_states, write_state
 
 MIN_VARIANCE = 1e-6  # lower limit for the variance of a skill in forecasts
 MAX_KINDS = 4  # kinds of equipment that entrants can share
@@ -109,7 +110,8 @@ class Adaptive(System):
         "Podium's own; the update follows Glickman (1999), and the day-to-day noise follows Elo-MMR (2021)"
     )
     formulas: ClassVar[tuple[str, ...]] = (
-        "C = 3 / pi^2, rating = initial + 173.7178 m, deviation = 173.7178 sqrt(V)",
+        "C = 3 / pi^2, rating = initial + 173.7178 m",
+        "deviation = 173.7178 sqrt(V + mean of 0.11 (1 - 2 / n)^2 over the last 10 events, with fields of n)",
         "a newcomer has m = entry maturity, V = spread; maturity: the share of known players in the last 500 entries",
         "time: V += event, then V = 2 spread - (2 spread - V) e^(-day days / (2 spread)), if V is below 2 spread",
         "m += years idle, at most 3, times (growth e^(-days since first / 800) - ageing min(decades, 2))",
@@ -147,6 +149,7 @@ class Adaptive(System):
         " For those who finished, such a duel counts less. The pool's results decide how much less. Two players"
         " who did not finish are not compared."
     )
+    deviations: ClassVar[tuple[str, ...]] = ("deviation", "filtered")
     signed: ClassVar[tuple[str, ...]] = states_with(0, 0, 0)._fields[MEANS:]
 
     initial: float = parameter(1500.0, "a newcomer's rating", unit="points")
@@ -257,7 +260,8 @@ class Adaptive(System):
         return float(log_odds(expected, 1.0 - expected) / (comparison.g * self.params().margin_scale))
 
     def newcomer(self) -> Any:
-        return self.state_type(self.initial, NEWCOMER_DEVIATION, *(0.0,) * (len(self.state_type._fields) - 2))
+        newcomer = self.state_type._make([0.0] * len(self.state_type._fields))
+        return newcomer._replace(rating=self.initial, deviation=NEWCOMER_DEVIATION, filtered=NEWCOMER_DEVIATION)
 
     def new_pool(self) -> Any:
         """Return the initial state of a pool, which is the same for all pools."""
@@ -270,7 +274,7 @@ class Adaptive(System):
 
     def equipment_points(self, moved: float, me: Any, after: Any, item: Any, item_after: Any) -> float:
         """Return the equipment's points, V' R / (1 + B J), from the entrant's V S / (1 + A J) and V^2 J / (1 + A J)."""
-        left, item_left = ((state.deviation / SCALE) ** 2 for state in (after, item_after))
+        left, item_left = ((state.filtered / SCALE) ** 2 for state in (after, item_after))
         information = (me.variance - left) / (me.variance * me.variance)
         return float(moved * item_left / (me.variance * (1.0 - item.variance * information)))
 
@@ -304,7 +308,7 @@ class Adaptive(System):
         """Increase V by ((1 - keep) m)^2, and its derivatives accordingly unless V is now a newcomer's."""
         System.widen(self, states, before, keep)
         columns = full_of(self.params()) + 1
-        grows = states[:, DEVIATION] < NEWCOMER_DEVIATION
+        grows = states[:, FILTERED] < NEWCOMER_DEVIATION
         factors = 2.0 * (1.0 - keep) ** 2 * (before[grows, RATING] - self.initial) / SCALE
         states[grows, MEANS + columns : MEANS + 2 * columns] += (
             factors[:, None] * before[grows, MEANS : MEANS + columns]
@@ -313,6 +317,8 @@ class Adaptive(System):
     def filled_states(self, known: Mapping[str, npt.NDArray[np.float64]]) -> npt.NDArray[np.float64]:
         """Complete states of which only some columns are known. A player with a known rating is not a newcomer."""
         states = System.filled_states(self, known)
+        if "filtered" not in known:
+            states[:, FILTERED] = states[:, DEVIATION]
         states[(states[:, LAST] == 0.0) & (states[:, RATING] != self.initial), FIRST] = 1.0
         return states
 
@@ -380,9 +386,10 @@ def rate_and_learn(
         learn_sharpness(params, entering, columns, update, heat, scratch)
     find_modes(params, prototypes, columns, update, scratch, layout)
     update_units(params, prototypes, scratch, layout)
+    luck = field_luck(columns, update, scratch.lines)
     for i in range(size):
         me = read(states, columns.player[first + i], newcomer)
-        write_state(params, me, prototypes, columns, scratch, layout, i, after, at + i)
+        write_state(params, me, prototypes, columns, scratch, layout, luck, i, after, at + i)
         if entrant_at(columns, first + i).kind == 0.0:
             count_entry(pool, 0.0 if is_new(me) else 1.0)
             if params.today < COUNTED and me.last > 0.0:

@@ -67,7 +67,7 @@ def test_hindsight_tells_of_every_event_of_a_day_and_of_the_best_ever(karts):
     )
     assert every.height == pl.read_csv(karts).height
     assert 0 < day.height == day["player"].n_unique() < best.height  # some had not begun
-    assert best["rating"].is_sorted(descending=True)
+    assert (best["ahead"] - 2.0 * best["deviation"]).is_sorted(descending=True)
 
 
 def test_standard_input_and_settings(karts):

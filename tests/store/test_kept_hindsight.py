@@ -1,6 +1,7 @@
 """Hindsight in a store: the library's, worked out once a day, of players as they are called now; no rating moves."""
 
 import numpy as np
+import polars as pl
 import pytest
 from races import rows
 
@@ -22,15 +23,15 @@ def test_what_is_kept_is_the_librarys(store):
     assert store.hindsight_curve("main", store.leaderboard("main").players[0].player) == ()
     before = store.history("main")
     assert store.keep_hindsight("main")
-    known = podium.rate(store.results("main"), "adaptive").hindsight().frame
-    peaks = {name: each["rating"].max() for (name,), each in known.group_by("player")}
+    hindsight = podium.rate(store.results("main"), "adaptive").hindsight()
     best = store.best_ever("main").players
     established = {row.player for row in store.leaderboard("main").players if not row.provisional}
-    assert {each.player: each.rating for each in best} == pytest.approx({name: peaks[name] for name in established})
-    assert [each.rating for each in best] == sorted((each.rating for each in best), reverse=True)
+    peaks = hindsight.best().filter(pl.col("player").is_in(established))
+    assert [each.player for each in best] == peaks["player"].to_list()
+    for field in ("rating", "ahead", "deviation"):
+        assert [getattr(each, field) for each in best] == pytest.approx(peaks[field].to_list())
     assert [each.above_next is None for each in best] == [False] * (len(best) - 1) + [True]
-    assert all(0.5 <= each.above_next < 1.0 for each in best[:-1])
-    mine = known.filter(player=best[0].player)
+    mine = hindsight.frame.filter(player=best[0].player)
     curve = store.hindsight_curve("main", best[0].player)
     assert [each.rating for each in curve] == pytest.approx(mine["rating"].to_list())
     assert [each.started_at for each in curve] == mine["at"].to_list()

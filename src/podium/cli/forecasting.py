@@ -293,7 +293,11 @@ def hindsight(
     file: Input = input_option(),
     system: "System" = WITH_HINDSIGHT,
     at: str | None = Option(None, metavar="DATE", help="Show strengths on this date [default: after every event]."),
-    best: bool = Option(False, "--best", help="Rank players by their peak, and show the confidence in each place."),
+    best: bool = Option(
+        False,
+        "--best",
+        help="Rank players by how far their peak was above that year's mean.",
+    ),
     pool: str | None = options.pool_option("Only this pool [default: all]."),
     form: Format = PRINTED,
 ) -> None:

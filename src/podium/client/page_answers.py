@@ -34,13 +34,14 @@ class HindsightPoint(TypedDict):
 
 
 class BestEver(TypedDict):
-    """The highest point of a player's hindsight curve."""
+    """The point of a player's hindsight curve that is furthest ahead of its year, less two deviations."""
 
     started_at: datetime | None  # Start time of the event. Null in a pool with numbered events.
     rating: float  # Rating in hindsight, in points.
     deviation: float  # Uncertainty of the rating, in points.
     player: str  # The player.
-    above_next: float | None  # Probability of having been stronger than the next player. Null for the last player.
+    ahead: float  # Rating minus the mean rating of that year's entrants.
+    above_next: float | None  # Probability of having been further ahead than the next player. Null for the last player.
     sequence: NotRequired[float]  # Number of the event, in a pool with numbered events.
 
 
@@ -48,7 +49,7 @@ class BestEverBoard(TypedDict):
     """The best players of all time, in hindsight. These are not official ratings."""
 
     as_of: date  # Day of the calculation.
-    players: list[BestEver]  # At most 50 players with an established rating, highest peak first.
+    players: list[BestEver]  # At most 50 players with an established rating, best first.
 
 
 class RankedPlayer(TypedDict):

@@ -230,7 +230,7 @@ class ReadRoutes:
 
     @route
     def best_ever(self, pool: str) -> Call[BestEverBoard]:
-        """List the best players of all time by peak strength in hindsight, with the certainty of each place.
+        """List the best players of all time, by their lead over the field of their best year.
 
         Returns:
             The best players of all time, in hindsight. These are not official ratings. It has the fields `as_of,

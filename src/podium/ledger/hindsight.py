@@ -19,7 +19,7 @@ from podium.engine.system import System
 from podium.engine.tables.encoding import Events
 from podium.errors import ParameterError
 from podium.kernels.compiled import compile_kernel, kernel
-from podium.ledger.history import named_rows
+from podium.ledger.history import SURE_DEVIATIONS, named_rows
 from podium.ledger.smoothing import DUEL, Appearances, Heats, SmootherState, learn, sizes, widen
 from podium.probability.normal import distribution
 from podium.systems import _adaptive_state
@@ -49,20 +49,23 @@ class Hindsight:
         return known.sort("pool", "rating", descending=[False, True], maintain_order=True)
 
     def best(self) -> pl.DataFrame:
-        """Return every player's peak, highest first, and the confidence in that order.
+        """Return every player's peak relative to its year, best first, and the confidence in that order.
 
         Returns:
-            The columns of `frame`, with one row per player and pool. `above_next` is the probability that the player's
-            peak was above the next player's, assuming independent errors. It is null for the last player of a pool.
+            The columns of `frame`, with one row per player and pool. `ahead` is the rating minus the mean of all
+            entries in that calendar year (in any year, without dates), and the order is by `ahead` minus two
+            deviations. `above_next` is the probability that the player was further ahead than the next one, assuming
+            independent errors. It is null for the last player of a pool.
         """
-        peaks = self.frame.sort("rating", descending=True, maintain_order=True).unique(
-            ["pool", "player"], keep="first", maintain_order=True
-        )
-        peaks = peaks.sort("pool", "rating", descending=[False, True], maintain_order=True)
-        after = peaks.select(pl.col("rating", "deviation").shift(-1).over("pool")).rows()
+        year = pl.col("rating").mean().over("pool", pl.col("at").dt.year())
+        peaks = self.frame.with_columns(ahead=pl.col("rating") - year)
+        surely = pl.col("ahead") - SURE_DEVIATIONS * pl.col("deviation")
+        peaks = peaks.sort("pool", surely, descending=[False, True], maintain_order=True)
+        peaks = peaks.unique(["pool", "player"], keep="first", maintain_order=True)
+        after = peaks.select(pl.col("ahead", "deviation").shift(-1).over("pool")).rows()
         chances = [
             None if other[0] is None else chance_above(one, other)
-            for one, other in zip(peaks.select("rating", "deviation").rows(), after, strict=True)
+            for one, other in zip(peaks.select("ahead", "deviation").rows(), after, strict=True)
         ]
         return peaks.with_columns(above_next=pl.Series(chances, dtype=pl.Float64))
 

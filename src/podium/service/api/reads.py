@@ -198,7 +198,7 @@ def hindsight_of(pool: PoolName, player: PlayerName, store: CurrentStore) -> tup
 
 @router.get("/{pool}/hindsight", tags=["hindsight"])
 def best_ever(pool: PoolName, store: CurrentStore) -> BestEverBoard:
-    """List the best players of all time by peak strength in hindsight, with the certainty of each place."""
+    """List the best players of all time, by their lead over the field of their best year."""
     return store.best_ever(pool)
 
 

@@ -111,7 +111,7 @@ def equipment(visit: VisiblePool) -> Response:
 
 @router.pool_page("/best")
 def best_ever(visit: VisiblePool) -> Response:
-    """Show the players with the highest peaks in hindsight, from the last calculation."""
+    """Show the best players of all time in hindsight, from the last calculation."""
     header, board, why_none = visit.header, None, ""
     try:
         board = visit.store.best_ever(visit.pool)
@@ -122,7 +122,7 @@ def best_ever(visit: VisiblePool) -> Response:
     return visit.show(
         "best.html",
         title="Best ever, in hindsight",
-        description=f"The best of {header.title}, ranked by peak strength in hindsight, with the"
+        description=f"The best of {header.title}, ranked by their lead over the field of their best year, with the"
         " confidence in that order.",
         board=board,
         why_none=why_none,

@@ -16,7 +16,6 @@ from podium.ledger.hindsight import chance_above, why_unavailable
 from podium.ledger.history import thinned
 from podium.log.players import names_of
 from podium.log.pools import Pool, PoolView, When, date_of, time_of, today
-from podium.log.statements import is_equipment
 from podium.pool.rating import results_of
 from podium.pool.roster import as_results
 from podium.pool.snapshot import RATED, Snapshot
@@ -47,11 +46,12 @@ class HindsightPoint(Started):
 
 @answer
 class BestEver(HindsightPoint):
-    """The highest point of a player's hindsight curve."""
+    """The point of a player's hindsight curve that is furthest ahead of its year, less two deviations."""
 
     player: str = described("The player.")
+    ahead: float = described("Rating minus the mean rating of that year's entrants.")
     above_next: float | None = described(
-        "Probability of having been stronger than the next player. Null for the last player."
+        "Probability of having been further ahead than the next player. Null for the last player."
     )
 
 
@@ -60,7 +60,7 @@ class BestEverBoard:
     """The best players of all time, in hindsight. These are not official ratings."""
 
     as_of: date = described("Day of the calculation.")
-    players: tuple[BestEver, ...] = described("At most 50 players with an established rating, highest peak first.")
+    players: tuple[BestEver, ...] = described("At most 50 players with an established rating, best first.")
 
 
 class Kept(NamedTuple):
@@ -70,7 +70,7 @@ class Kept(NamedTuple):
     version: int  # version of the pool's log
     system: str  # the system's parameters, as JSON
     too_large: str  # reason why the pool was skipped, or an empty string
-    best: list[tuple[int, int, float, float]]  # number of the player, and the highest point of the curve
+    best: list[tuple[int, int, float, float, float]]  # number of the player, and the best point of the curve
 
 
 def kept_of(pool: PoolView) -> Kept | None:
@@ -99,19 +99,14 @@ def keep(store: Moments, pool_name: str) -> bool:
     if snapshot is None:
         return False
     pool, standings = snapshot.pool, snapshot.standings
-    established = standings.numbers[standings.is_player & standings.is_established].tolist()
+    established = set(standings.numbers[standings.is_player & standings.is_established].tolist())
     entries = int(standings.events[standings.is_player].sum())
     table = rated_results(snapshot) if entries <= MAX_ENTRIES else pl.DataFrame()
     pairs = 0 if table.is_empty() else pairs_in(table)
     too_large = max(entries - MAX_ENTRIES, pairs - MAX_PAIRS) > 0
-    curves = {} if too_large or table.is_empty() else look_back(pool, table)
+    curves, peaks = ({}, []) if too_large or table.is_empty() else look_back(pool, table)
     reason = f"hindsight works with up to {MAX_ENTRIES:,} results and {MAX_PAIRS:,} pairs of them; there are more here"
-    peaks = [
-        (number, *curves[number][curves[number]["rating"].argmax()].tolist())
-        for number in established
-        if number in curves
-    ]
-    best = sorted(peaks, key=lambda peak: (-peak[2], peak[0]))[:MAX_BEST]
+    best = [peak for peak in peaks if peak[0] in established][:MAX_BEST]
     found = Kept(today(), snapshot.seq, system_text(pool), reason if too_large else "", best)
     parts = [(number, curve.tobytes()) for number, curve in curves.items()]
     chunks = [parts[start : start + CHUNK_ROWS] for start in range(0, len(parts), CHUNK_ROWS)]
@@ -137,25 +132,26 @@ def pairs_in(table: pl.DataFrame) -> int:
     return int((heats * (heats - 1)).sum()) // 2
 
 
-def look_back(pool: Pool, table: pl.DataFrame) -> dict[int, Any]:
-    """Return each player's curve as an array of `POINT`."""
-    known = rate(as_results(pool, table), pool.system).hindsight().frame
+def look_back(pool: Pool, table: pl.DataFrame) -> tuple[dict[int, Any], list[Any]]:
+    """Return each player's curve as an array of `POINT`, and each player's best point, best first, as in `Kept`."""
+    found = rate(as_results(pool, table), pool.system).hindsight()
     starts = table.select("event_id", pl.col("started_at").to_physical()).unique("event_id")
-    known = known.join(starts, on="event_id", how="left", maintain_order="left")
+    known, best = (each.join(starts, "event_id", "left", maintain_order="left") for each in (found.frame, found.best()))
+    peaks = best.select(pl.col("player").cast(pl.Int64), "started_at", "rating", "ahead", "deviation").rows()
     curves = {}
     for (name,), rows in known.group_by("player", maintain_order=True):
         at, rating = rows["started_at"].to_numpy(), rows["rating"].to_numpy()
         points = np.zeros(at.size, POINT)
         points["at"], points["rating"], points["deviation"] = at, rating, rows["deviation"].to_numpy()
         curves[int(str(name))] = points[thinned(at, rating, MAX_POINTS)]
-    return {number: curve for number, curve in curves.items() if not is_equipment(number)}
+    return curves, peaks
 
 
 def best_ever(pool: PoolReader) -> BestEverBoard:
-    """Return the best players of all time, ranked by the peaks of their most recently calculated curves.
+    """Return the best players of all time, in the order of `Hindsight.best`, as of the latest calculation.
 
     Returns:
-        Players with an established rating, each with the probability of having truly been stronger than the next one.
+        Players with an established rating, each with the probability of having been further ahead than the next one.
 
     Raises:
         UnknownError: the pool does not exist, is too large or has not been analyzed yet, or its system does not support
@@ -170,11 +166,11 @@ def best_ever(pool: PoolReader) -> BestEverBoard:
     names = names_of(pool, [number for number, *_ in peaks])
     players = tuple(
         BestEver(
-            pool.moment(at), rating, deviation, names[number],
-            None if k + 1 == len(peaks) else chance_above((rating, deviation), peaks[k + 1][2:]),
+            pool.moment(at), rating, deviation, names[number], ahead,
+            None if k + 1 == len(peaks) else chance_above((ahead, deviation), peaks[k + 1][3:]),
             sequence=pool.sequence(at),
         )
-        for k, (number, at, rating, deviation) in enumerate(peaks)
+        for k, (number, at, rating, ahead, deviation) in enumerate(peaks)
     )  # fmt: skip
     return BestEverBoard(date_of(known.day), players)
 

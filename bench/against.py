@@ -1,8 +1,8 @@
-"""Podium's speed against an earlier revision's, in one run: `make bench AGAINST=REVISION`.
+"""Compare Podium's speed with an earlier revision's: `make bench AGAINST=REVISION`.
 
-Each revision runs its own sources and its own bench files, in a process of its own; both take turns on every row,
-so that a busy machine slows both. A ratio is this tree's speed by the revision's in one round: above 1 is faster.
-The environment, and so the libraries, are one for both.
+Each revision runs its own sources and its own bench files in a separate process. The two take turns on every row, so
+that a busy machine slows both. A ratio is the speed of this tree divided by the revision's in one round: above 1 is
+faster. Both use the same environment and therefore the same libraries.
 """
 
 import argparse
@@ -25,16 +25,16 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
 ROUNDS = 11
-ROW_S = 60.0  # after this long a row has had its rounds, if they are at least MIN_ROUNDS
+ROW_S = 60.0  # a row ends after this time if it has had MIN_ROUNDS
 MIN_ROUNDS = 3
-ANSWER_S = 600.0  # a process that is silent for longer is given up
-SLOWER = 0.97  # a row is slower where three quarters of its rounds are below
+ANSWER_S = 600.0  # longest wait for an answer from a process
+SLOWER = 0.97  # a row is slower if its upper quartile is below this
 
 Speeds = Mapping[str, float]
 
 
 class Spread(NamedTuple):
-    """The ratios of a row's rounds."""
+    """Median and quartiles of a row's ratios."""
 
     low: float
     lower_quartile: float
@@ -45,12 +45,12 @@ class Spread(NamedTuple):
 
     @property
     def slower(self) -> bool:
-        """Whether it is slower by more than the spread explains."""
+        """Return True if the row is slower by more than the spread explains."""
         return self.upper_quartile < SLOWER
 
 
 class Matched(NamedTuple):
-    """The names that both have, in the order of the second, and those that only one has."""
+    """The rows that both revisions have, in the order of the second, and the rows that only one has."""
 
     both: list[str]
     only_before: list[str]
@@ -66,7 +66,7 @@ def match_rows(before: Sequence[str], now: Sequence[str]) -> Matched:
 
 
 def round_ratios(rounds: Sequence[tuple[Speeds, Speeds]]) -> dict[str, list[float]]:
-    """The ratios, now by before, of every row that both have in a round."""
+    """Return the ratio, now divided by before, of every row that both have in a round."""
     ratios: dict[str, list[float]] = {}
     for before, now in rounds:
         for name in match_rows(list(before), list(now)).both:
@@ -80,11 +80,11 @@ def spread(ratios: Sequence[float]) -> Spread:
 
 
 class RowError(Exception):
-    """A revision could not measure a row."""
+    """A row that a revision could not measure."""
 
 
 class Side:
-    """One revision's process, which measures on request."""
+    """The process of one revision, which measures on request."""
 
     def __init__(self, name: str, tree: Path) -> None:
         self.name = name
@@ -95,7 +95,7 @@ class Side:
         )
 
     def answer(self) -> object:
-        """What the process answers next."""
+        """Return the next answer of the process."""
         assert self.process.stdout is not None  # noqa: S101 it is a pipe
         with selectors.DefaultSelector() as ready:
             ready.register(self.process.stdout, selectors.EVENT_READ)
@@ -105,7 +105,7 @@ class Side:
         return json.loads(line)
 
     def measure(self, row: str) -> Speeds:
-        """The speeds that one measure of a row gives."""
+        """Return the speeds from one measurement of a row."""
         assert self.process.stdin is not None  # noqa: S101 it is a pipe
         print(row, file=self.process.stdin, flush=True)
         answer = self.answer()
@@ -114,7 +114,7 @@ class Side:
         return answer
 
     def stop(self) -> None:
-        """End the process and what it started."""
+        """End the process and its children."""
         if self.process.poll() is None:
             os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
@@ -122,7 +122,7 @@ class Side:
 
 @contextmanager
 def check_out(revision: str) -> Iterator[Path]:
-    """The files of a revision, in a folder that is removed afterwards."""
+    """Yield a folder with the files of a revision, and remove it afterwards."""
     git = ["git", "-C", str(ROOT), "archive", "--format=tar", revision]
     archive = subprocess.run(git, check=False, capture_output=True)
     if archive.returncode:
@@ -134,7 +134,7 @@ def check_out(revision: str) -> Iterator[Path]:
 
 
 def take_turns(before: Side, now: Side, row: str, rounds: int) -> dict[str, Spread]:
-    """Both measure a row in turns, each first in every other round; the first round, which compiles, is not counted."""
+    """Measure a row on both sides by turns, after a first round that compiles and is not counted."""
     before.measure(row)
     now.measure(row)
     measured: list[tuple[Speeds, Speeds]] = []
@@ -158,7 +158,7 @@ def line(name: str, row: Spread) -> str:
 
 
 def compare_trees(revision: str, pattern: str, rounds: int) -> bool:
-    """Print every row's ratio, and return whether every row that both have was measured and none is slower."""
+    """Print the ratio of every row, and return True if every common row was measured and none is slower."""
     with ExitStack() as stack:
         tree = stack.enter_context(check_out(revision))
         before, now = Side(revision, tree), Side("this tree", ROOT)
@@ -181,18 +181,18 @@ def compare_trees(revision: str, pattern: str, rounds: int) -> bool:
         for name in rows.only_now:
             print(f"{name:46} only in this tree")
         if not rows.both:
-            print(f"no row that both have is called {pattern!r}; they are: {', '.join(names[1]) or 'none'}")
+            print(f"no common row matches {pattern!r}; this tree has: {', '.join(names[1]) or 'none'}")
     return fine
 
 
 def main() -> None:
-    """Compare, and exit with 1 where a row is slower beyond its spread."""
+    """Compare, and exit with 1 if a row is slower by more than its spread."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("revision", help="a commit, branch or tag of this repository")
-    parser.add_argument("--rows", default="*", help="only rows whose names fit, as 'races of 8*'")
-    parser.add_argument("--rounds", type=int, default=ROUNDS, help="so many for each row, after one to compile")
+    parser.add_argument("--rows", default="*", help="only rows whose names match, for example 'races of 8*'")
+    parser.add_argument("--rounds", type=int, default=ROUNDS, help="rounds for each row, after one that compiles")
     chosen = parser.parse_args()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that processes and folder are removed then too
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # end the processes and remove the folder then too
     sys.exit(not compare_trees(chosen.revision, chosen.rows, max(1, chosen.rounds)))
 
 

@@ -1,15 +1,15 @@
-"""Reads and posts beside long corrections, over HTTP: how long each waits.
+"""Measure how long reads and posts wait during long corrections, over HTTP.
 
     python bench/behind.py [--duels 200000] [--players 20000] [--seconds 10] [--db FILE]
 
-It fills a pool of duels (kept if FILE is given, and used again) and starts a server of its own on a free port of the
-loopback address. Corrections come through the server, or from another process on the same database. Every phase is
-bounded in time. Prints JSON, in milliseconds:
+The script fills a pool of duels and starts its own server on a free port of the loopback address. With FILE it keeps
+the pool and uses it again. Corrections come through the server, or from another process on the same database. Every
+phase has a time limit. It prints JSON, in milliseconds:
 
 * `card`: a player's card, alone, and while the first event is corrected again and again;
-* `post`: one result after the other, alone, and beside three corrections of an event 100,000 events back;
-* `crowd`: 100 readers who name the version of a correction from another process, and one writer; beside them a reader
-  alone, who waits for such a fold.
+* `post`: one result after the other, alone, and during three corrections of an event 100,000 events back;
+* `crowd`: one writer and 100 readers who name the version of a correction from another process, and for comparison
+  one reader alone who waits for such a correction.
 """
 
 import argparse
@@ -58,7 +58,7 @@ def when(number):
 
 
 def pair(number):
-    """Return the players of a duel, always the same ones, and the first event's winner by turns."""
+    """Return the players of a duel, always the same two, and let them win the first event by turns."""
     return random.Random(number).sample(range(ARGS.players), 2)  # noqa: S311
 
 
@@ -102,7 +102,7 @@ def new_event():
 
 
 class Corrector:
-    """Corrects old events by turns, through the server or from another process."""
+    """Corrects old events through the server or from another process."""
 
     def __init__(self, connect, path, *, by_other):
         self.connect, self.other, self.turn = connect, None, 0
@@ -112,7 +112,7 @@ class Corrector:
             self.other.stdout.readline()
 
     async def correct(self, number):
-        """Let an event end the other way round; return the version with it, if another process does it."""
+        """Reverse the result of an event, and return its version if another process corrects it."""
         self.turn += 1
         players = [f"p{who}" for who in pair(number)][:: -1 if self.turn % 2 else 1]
         if self.other is not None:
@@ -127,7 +127,7 @@ class Corrector:
         return 0
 
     def end(self):
-        """Let the other process end."""
+        """End the other process."""
         if self.other is not None:
             self.other.stdin.close()
             self.other.wait(60)
@@ -157,7 +157,7 @@ async def measure(port, key, path):
         end = time.perf_counter() + seconds
         return lambda: time.perf_counter() > end
 
-    await reading(connect, 2.0)  # whatever is compiled or read for the first time
+    await reading(connect, 2.0)  # compile and read everything once
     found = {"card": {"alone": milliseconds(await reading(connect, ARGS.seconds))}}
     await posting(connect, over_in(2.0))
     found["post"] = {"alone": milliseconds(await posting(connect, over_in(ARGS.seconds)))}
@@ -184,7 +184,7 @@ async def measure(port, key, path):
 
 async def crowd(connect, corrector):
     waits = []
-    for _ in range(3):  # alone
+    for _ in range(3):  # one reader alone
         version, one = await corrector.correct(0), await connect()
         waits.append(await timed(one.must("GET", f"{API}/leaderboard?since={version}", 200)))
     version = await corrector.correct(0)

@@ -1,11 +1,12 @@
-"""What requests that mean harm cost the service: how long each takes, how much it grows, and who waits meanwhile.
+"""Measure what hostile requests cost the service: their time, its growth in memory, and the delay of other clients.
 
     python bench/bombs.py [--only NAME] [--set files|requests]
 
-It starts a server of its own on a free port of the loopback address, with a database in a folder that it removes, signs
-in and sends each file as a browser does, while another connection posts results of races. Then it sends forms, JSON and
-questions for stakes that once cost much. Prints a line for each: bytes sent, seconds until the last answer, growth of
-the service and of the process that reads files (MB), how long other clients waited (99 of 100 posts), and the answer.
+The script starts its own server on a free port of the loopback address, with a database in a temporary folder. It signs
+in and sends each file as a browser does, while another connection posts race results. Then it sends forms, JSON and
+requests for stakes that were once expensive. It prints one line for each: bytes sent, seconds until the last answer,
+growth of the service and of the process that reads files (MB), the 99th percentile of the other posts' waits, and the
+answer.
 """
 
 import argparse
@@ -36,7 +37,7 @@ MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
 LINKS = "http://schemas.openxmlformats.org/package/2006/relationships"
 OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 TYPES = "http://schemas.openxmlformats.org/package/2006/content-types"
-MOST = 7_900_000  # bytes: the service takes no more
+MOST = 7_900_000  # bytes, just below the service's limit
 RACE = {"entries": [{"player": "ana", "position": 1}, {"player": "ben", "position": 2}]}
 
 
@@ -85,7 +86,7 @@ def parquet(rows, columns=1):
 
 
 def bombs():
-    """Files by name, each with its format and content."""
+    """Return the hostile files by name, each with its format and content."""
     good = row(1, ("A", "event_id"), ("B", "player")) + row(2, ("A", "e1"), ("B", "ana"))
     cell = '<table:table-cell office:value-type="string"{}><text:p>x</text:p></table:table-cell>'
     wide = cell.format(' table:number-columns-repeated="16384"')
@@ -129,7 +130,7 @@ def bombs():
 
 
 def requests(sign_in, folder, api):
-    """Requests by name, each as a function of a client that has signed in, which returns the answers."""
+    """Return the requests by name, each as a function that takes a signed-in client and returns the answers."""
     files = bombs()  # made before the clock starts, because compressing some of them takes half a minute
     keys, digits, half, slow = files["keys.json"], files["digits.json"], b"%ED%A0%80", files["one event.csv"]
     details = base64.b64encode(zlib.compress(b'{"rows":[' + b'{"a":{}},' * 11_000_000 + b"{}]}", 9)).decode()
@@ -226,7 +227,7 @@ def resident(pid):
 
 
 class Posts:
-    """Posts races of another pool, twenty a second, and notes how long each answer took."""
+    """Posts races of another pool, twenty per second, and records the time of each answer."""
 
     def __init__(self, url, key):
         self.http, self.took, self.ends = httpx2.Client(base_url=url, timeout=60.0), [], threading.Event()
@@ -242,7 +243,7 @@ class Posts:
             event = {"event_id": f"e{number}", "started_at": "2026-01-01T00:00:00Z"} | RACE
             try:
                 answer = self.http.post("/api/v1/pools/other/events", json=event)
-            except httpx2.TransportError as error:  # the server has ended, or does not answer
+            except httpx2.TransportError as error:  # the server has ended or does not answer
                 print(f"a post failed: {error}", flush=True)
                 return
             assert answer.is_success, answer.text  # noqa: S101
@@ -317,7 +318,7 @@ def measure_one(name, bomb, http, pid, posts):
     def watch():
         while not ends.wait(0.02):
             most[0] = max(most[0], resident(pid))
-            with suppress(OSError):  # it has ended meanwhile
+            with suppress(OSError):  # the process has ended
                 most[1] = max([most[1], *map(resident, children_of(pid))])
 
     watcher = threading.Thread(target=watch)
@@ -325,7 +326,7 @@ def measure_one(name, bomb, http, pid, posts):
     try:
         answers = bomb(http)
         took = time.perf_counter() - started
-        time.sleep(1.0)  # posts that it held up are answered
+        time.sleep(1.0)  # let the delayed posts finish
     finally:
         ends.set()
         watcher.join()
@@ -336,7 +337,7 @@ def measure_one(name, bomb, http, pid, posts):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--only", default="", help="those whose name has this")
+    parser.add_argument("--only", default="", help="only requests and files whose name contains this")
     parser.add_argument("--set", default="", choices=("", "files", "requests"))
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:

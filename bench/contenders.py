@@ -1,4 +1,4 @@
-"""Who rates which events: the shapes of `make bench`, and what skillratings reached."""
+"""The contenders of each shape in `make bench`, and the speeds that skillratings reached."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -15,27 +15,27 @@ from podium.engine.tables.encoding import encode
 from podium.systems import make_system
 
 Ready = Callable[[Fields], peers.Timed]
-Contenders = dict[str, tuple[Ready, int]]  # by name: gets ready, and how many events it rates
+Contenders = dict[str, tuple[Ready, int]]  # by name: the preparation, and the number of events
 
 MILLION = 1_000_000
 
 
 class Shape(NamedTuple):
-    """Events of one shape, and who rates them; the first of them is what the others are a multiple of."""
+    """Events of one shape and their contenders, the first of which is the base of the ratios."""
 
     events: Callable[[], Fields]
     contenders: Contenders
 
 
 def states_after(system, columns, first, last, states):
-    """The states, which move, after updates `first` to `last`, without keeping the changes."""
+    """Return the states after updates `first` to `last`, without keeping the changes. The given states change."""
     nothing = Replayed(states, np.empty(0), by_columns(0, states.shape[1]), pools=new_pools(system, 1))
     replay_updates(system, columns, first, last, nothing)
     return states
 
 
 def podium_kernel(system: str) -> Ready:
-    """The replay of a system alone: table read and encoded before."""
+    """Return a contender that only replays a system: the table is read and encoded before."""
 
     def ready(races: Fields) -> peers.Timed:
         instance = make_system(system)
@@ -108,9 +108,9 @@ SHAPES: dict[str, Shape] = {
 if TENNIS.exists():
     SHAPES["duels, men's tennis"] = Shape(tennis, IN_ORDER)
 
-# Events a second of the Rust library skillratings 0.28.2, the best of three builds (plain, for the processor, with
-# optimisation across crates), random pairs of 10,000 players, measured on 21 November 2026 on one core of an EPYC of
-# the fifth generation, on which `limits.elo` reached `LIMIT_THERE`. Cargo's registry is not needed to run this bench.
+# Events per second of the Rust library skillratings 0.28.2: the best of three builds (plain, native, and native with
+# link-time optimization), on random pairs of 10,000 players. Measured on 21 November 2026 on one core of a
+# fifth-generation EPYC, on which `limits.elo` reached `LIMIT_THERE`. This bench does not need Cargo's registry.
 SKILLRATINGS = {
     ("duels", "Podium elo"): 94.7e6,
     ("duels", "Podium glicko2"): 4.96e6,

@@ -1,9 +1,9 @@
-"""Whether a crowd keeps anyone out: idle and slow connections, streams, a body of keys and restarts under load.
+"""Check that a crowd blocks nobody: idle and slow connections, streams, a body of keys, and restarts under load.
 
     python bench/crowd.py [--seconds 10] [--rate 40] [--idle 2000] [--slow 300] [--streams 500] [--restarts 3]
 
-It starts servers of its own on a free port of the loopback address, with a database in a folder that it removes, and
-never talks to anything else. Every phase is bounded in time and in requests. Prints JSON.
+The script starts its own servers on a free port of the loopback address, with a database in a temporary folder, and
+never connects to anything else. Every phase has a limit of time and requests. It prints JSON.
 """
 
 import argparse
@@ -28,7 +28,7 @@ TICKS = os.sysconf("SC_CLK_TCK")
 
 
 def cpu_s(server):
-    """Seconds of processor time that the server has used."""
+    """Return the seconds of processor time that the server has used."""
     fields = Path(f"/proc/{server.pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / TICKS
 
@@ -48,7 +48,7 @@ async def posts(port, key, args):
 
 
 async def crowd(port, args):
-    """Open idle connections, and slow ones that send a byte a second of their headers or their body."""
+    """Open idle connections, and slow ones that send one byte per second of their headers or body."""
     writers = []
     for k in range(args.idle + args.slow):
         with suppress(OSError):
@@ -81,7 +81,7 @@ async def crowded(port, key, server, args):
 
 
 async def streams(port, key, server, args):
-    """What listeners cost while nothing happens, and when each hears of a post."""
+    """Measure the cost of idle listeners, and when each of them receives a post."""
     head = f"GET {BASE}/load/stream HTTP/1.1\r\nHost: podium\r\nAuthorization: Bearer {key}\r\n\r\n".encode()
     listeners = []
     for _ in range(args.streams):
@@ -125,7 +125,7 @@ async def body_of_keys(port, key, server):
 
 
 class Senders:
-    """Connections that post on while the server is stopped and started, each event again until it is answered."""
+    """Connections that keep posting while the server restarts, and repeat each event until it is answered."""
 
     def __init__(self, port, key):
         self.port, self.key = port, key
@@ -153,7 +153,7 @@ class Senders:
 
 
 async def restarts(folder, port, key, args):
-    """Stop and start the server under load; the figures of each stop, and every event that was answered."""
+    """Restart the server under load, and return the figures of each stop and every event that was answered."""
     senders, stops = Senders(port, key), []
     tasks = []
     for k in range(args.restarts + 1):

@@ -1,4 +1,4 @@
-"""The events that every contender rates: seeded, the same for all."""
+"""The events that every contender rates, from a fixed seed."""
 
 from pathlib import Path
 from typing import NamedTuple
@@ -9,7 +9,7 @@ import polars as pl
 
 PLAYERS = 10_000
 SEED = 20250101
-TENNIS = Path(__file__).resolve().parents[2] / "shared" / "data" / "atp.parquet"  # duels in the order of real life
+TENNIS = Path(__file__).resolve().parents[2] / "shared" / "data" / "atp.parquet"  # duels in their real order
 
 
 class Fields(NamedTuple):
@@ -17,15 +17,15 @@ class Fields(NamedTuple):
 
     player: npt.NDArray[np.int64]  # (races, size): in the order of the file
     time_s: npt.NDArray[np.float64]  # (races, size): longer for a worse place
-    place: npt.NDArray[np.int64]  # (races, size): 1 is best, ties share it
+    place: npt.NDArray[np.int64]  # (races, size): 1 is best, equal if tied
     players: int = PLAYERS
 
     def first(self, races: int) -> "Fields":
-        """The first so many races."""
+        """Return the first races."""
         return Fields(self.player[:races], self.time_s[:races], self.place[:races], self.players)
 
     def table(self) -> pl.DataFrame:
-        """As a results table."""
+        """Return the races as a results table."""
         races, size = self.player.shape
         numbers = np.arange(races)
         names = pl.Series([f"player {number}" for number in range(self.players)])
@@ -41,9 +41,10 @@ class Fields(NamedTuple):
 
 
 def fields(races: int, size: int, players: int = PLAYERS) -> Fields:
-    """Races between random players, won at random, the winner first in the file.
+    """Return races between random players with random winners, the winner first in the file.
 
-    A sorted draw with repetitions, spread by 0, 1, 2, ... has none: neighbours meet half as often as others do.
+    The players of a race are drawn as sorted random numbers plus 0, 1, 2, ..., so that nobody is drawn twice.
+    Neighbours then meet half as often as others.
     """
     rng = np.random.default_rng(SEED)
     drawn = np.sort(rng.integers(0, players - size + 1, (races, size)), axis=1) + np.arange(size)
@@ -52,7 +53,7 @@ def fields(races: int, size: int, players: int = PLAYERS) -> Fields:
 
 
 def duels_with_draws(races: int, drawn: float = 0.2) -> Fields:
-    """Duels that either side wins, and that share are drawn."""
+    """Return duels that either side wins, with a share of draws."""
     duels = fields(races, 2)
     rng = np.random.default_rng(SEED + 1)
     place = rng.permuted(duels.place, axis=1)
@@ -61,7 +62,7 @@ def duels_with_draws(races: int, drawn: float = 0.2) -> Fields:
 
 
 def tennis() -> Fields:
-    """Men's tennis in the order it was played; the winner stands first."""
+    """Return men's tennis in the order it was played, the winner first."""
     rows = pl.read_parquet(TENNIS, columns=["event_id", "started_at", "player", "position"])
     rows = rows.with_row_index("row").sort("started_at", "row")
     codes = rows["player"].rank("dense").cast(pl.Int64).to_numpy() - 1

@@ -1,6 +1,7 @@
-"""What an explanation and a what-if cost in each system, warm, in CPU milliseconds: `python bench/explanations.py`.
+"""Measure what an explanation and a what-if cost in each system: `python bench/explanations.py`.
 
-A field of 22 in one heat, and in eight, twelve events into a history. A figure is the median over every fourth entrant.
+Times are CPU milliseconds of warm calls, for a field of 22 in one heat and in eight, after twelve events. Each figure
+is the median over every fourth entrant.
 """
 
 import random
@@ -16,7 +17,7 @@ LAST = f"e{EVENTS - 1:02}"
 
 
 def history(heats: int) -> podium.Results:
-    """Events of one field in a new order in each heat, with a quit in each."""
+    """Return events of one field in a new order in each heat, with one quit in each."""
     rng = random.Random(3)  # noqa: S311  (a game's dice)
     players = [f"player {k:02}" for k in range(FIELD)]
     rows = []
@@ -32,7 +33,7 @@ def history(heats: int) -> podium.Results:
 
 
 def median_ms(act: Callable[[str, str], object], players: list[str]) -> float:
-    """The median CPU time of an act for each of some players, the first time apart."""
+    """Return the median CPU time of a call over some players, after one call that is not counted."""
     spent = []
     for player in players:
         act(LAST, player)

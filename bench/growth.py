@@ -1,4 +1,4 @@
-"""How speed and memory grow with players, entrants and events."""
+"""Measure how speed and memory grow with players, entrants and events."""
 
 import tempfile
 import time
@@ -11,11 +11,11 @@ from pipeline import SOURCES, WHOLE, run_child
 PLAYERS = (100, 1_000, 10_000, 100_000, 1_000_000)
 DUELS = 1_000_000
 ENTRANTS = (2, 4, 8, 16, 32, 100, 316, 1_000, 3_162, 10_000)
-ENTRIES = 20_000  # of the races of one size together, or one race
+ENTRIES = 20_000  # entrants in all races of one size together, or in one race
 EVENTS = (10_000, 100_000, 1_000_000, 10_000_000)
 ROUNDS = 5
 WARM_RUNS = 3
-LONGEST_S = 1.0  # of a run: a curve ends where the next size would take longer by far
+LONGEST_S = 1.0  # longest run: a curve ends before a size that would take much longer
 
 BY_PLAYERS: dict[str, Ready] = {name: ready for name, (ready, _) in LIMITS.items()} | {
     system: podium_kernel(system) for system in ("elo", "openskill-bt", "glicko2", "trueskill")
@@ -24,14 +24,14 @@ BY_ENTRANTS = ("elo", "folyami", "glicko2", "openskill-pl", "openskill-bt", "tru
 
 
 def seconds_of(run) -> float:
-    """Seconds of the processor."""
+    """Return the seconds of processor time that a run takes."""
     started = time.process_time()
     run()
     return time.process_time() - started
 
 
 def growth_by_players() -> list[dict]:
-    """Duels a second by how many players there are; all of one size take turns."""
+    """Return duels per second by the number of players. All sizes of one contender take turns."""
     points = []
     for players in PLAYERS:
         duels = fields(DUELS, 2, players)
@@ -45,13 +45,13 @@ def growth_by_players() -> list[dict]:
 
 
 def growth_by_entrants() -> list[dict]:
-    """Nanoseconds an entry by how many enter a race."""
+    """Return nanoseconds per entry by the number of entrants in a race."""
     points, ended = [], set()
     for entrants in ENTRANTS:
         races = fields(max(1, ENTRIES // entrants), entrants)
         runs = {name: podium_kernel(name)(races) for name in BY_ENTRANTS if name not in ended}
         for run in runs.values():
-            run()  # the first of a size may compile a kernel
+            run()  # the first race of a size may compile a kernel
         best = {name: seconds_of(run) for name, run in runs.items()}
         for _ in range(ROUNDS):
             for name, run in runs.items():
@@ -63,7 +63,7 @@ def growth_by_entrants() -> list[dict]:
 
 
 def end_to_end(events: int) -> dict[str, float]:
-    """A Parquet file of so many duels to ratings and history, in a process of its own: the best of warm runs."""
+    """Rate a Parquet file of duels to ratings and history in a separate process, and return the best warm run."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "duels.parquet"
         table = fields(events, 2).table().drop("time_s")
@@ -76,5 +76,5 @@ def end_to_end(events: int) -> dict[str, float]:
 
 
 def growth_by_events() -> list[dict]:
-    """Seconds and memory from a file to ratings and history, by how many duels it has."""
+    """Return seconds and memory from a file to ratings and history, by the number of duels."""
     return [{"events": events} | end_to_end(events) for events in EVENTS]

@@ -1,10 +1,10 @@
-"""How many bytes of memory a change takes in a pool that is held in memory, for each system.
+"""Measure how many bytes of memory a change takes in a pool that is held in memory, for each system.
 
     python bench/held.py [--events 10000] [--entrants 4] [SYSTEM …]
 
-A pool of its own for each system, in a folder that is removed, with an eighth as many players as events. The bytes are
-those of the arrays that a snapshot holds, results as they are encoded included, as `podium_held_bytes` counts them.
-`learnt` is the part of what the system has learnt of the pool. Prints JSON.
+Each system has its own pool in a temporary folder, with one player for every eight events. The bytes are those of the
+arrays in a snapshot, including the encoded results, as `podium_held_bytes` counts them. `learnt` is the part that the
+system has learnt from the pool. The script prints JSON.
 """
 
 import argparse

@@ -1,12 +1,12 @@
-"""Hindsight beside other packages, on results left out at random: `python bench/hindsight.py DATA HISTORY [PEER ...]`.
+"""Compare hindsight with other packages on hidden results: `python bench/hindsight.py DATA HISTORY [PEER ...]`.
 
-A tenth of the events is left out. Log loss of their pairs, the filter's by all that came before (the events left out
-too), that of hindsight by all other events, before and after; and the CPU seconds of one run. Podium has its defaults
-and what it learns without the events left out; a peer has the best of a grid, chosen on them. TrueSkill Through Time
-reads fields, the others pairs. They are no requirement: `pip install trueskillthroughtime kickscore
-whole-history-rating`.
+The script hides a random tenth of the events. It prints the log loss of their pairs: the filter's, from all earlier
+events including hidden ones, and that of hindsight, from all other events, earlier and later. It also prints the CPU
+seconds of one run. Podium uses its defaults and what it learns without the hidden events. Each peer uses the best
+parameters of a grid, chosen on the hidden events. TrueSkill Through Time reads whole fields, the others read pairs. The
+peers are optional: `pip install trueskillthroughtime kickscore whole-history-rating`.
 
-`python bench/hindsight.py duels COUNT PLAYERS` looks back on duels by lot: seconds, and megabytes that it adds.
+`python bench/hindsight.py duels COUNT PLAYERS` runs hindsight on random duels, and prints its seconds and megabytes.
 """
 
 import math
@@ -38,26 +38,26 @@ FILES = {
     "chess": "truth/data/tcec.parquet",
     "snooker": "truth/data/snooker.parquet",
 }
-MONTH_DAYS = 30.4  # between races that have no dates
+MONTH_DAYS = 30.4  # between races without dates
 
 
 class Case(NamedTuple):
-    """A history, and the events of it that are left out."""
+    """A history and its hidden events."""
 
     results: pl.DataFrame
     pairs: pl.DataFrame  # of all events: event_id, player, opponent, expected, result, day, left_out
 
     @property
     def kept(self) -> pl.DataFrame:
-        """The pairs that may be learnt from, in the order of time."""
+        """The pairs that are not hidden, in order of time."""
         return self.pairs.filter(~pl.col("left_out"))
 
 
-Chance = Callable[[str, str, float], float]  # of a score, by both names and the day
+Chance = Callable[[str, str, float], float]  # expected score, from both names and the day
 
 
 def load(data: Path, name: str) -> pl.DataFrame:
-    """A history's results: those who finished, each event a day."""
+    """Return a history's results: the finishers, one day per event."""
     rows = pl.read_parquet(data / FILES[name])
     if name == "tennis":
         rows = rows.filter(pl.col("started_at").dt.year().is_between(1990, 1999))
@@ -75,7 +75,7 @@ def load(data: Path, name: str) -> pl.DataFrame:
 
 
 def split(results: pl.DataFrame) -> Case:
-    """The pairs that the filter compares, a tenth of the events left out."""
+    """Return the pairs that the filter compares, with a tenth of the events marked as hidden."""
     pairs = podium.rate(results, "adaptive").predictions()
     ids = pairs["event_id"].unique(maintain_order=True)
     out = np.random.default_rng(SEED).choice(ids.len(), ids.len() // SHARE, replace=False)
@@ -85,14 +85,14 @@ def split(results: pl.DataFrame) -> Case:
 
 
 def loss(chances: pl.Series, results: pl.Series) -> float:
-    """The mean log loss of scores."""
+    """Return the mean log loss of scores."""
     p = chances.to_numpy().clip(MIN_CHANCE, 1.0 - MIN_CHANCE)
     s = results.to_numpy()
     return float(-(s * np.log(p) + (1.0 - s) * np.log1p(-p)).mean())
 
 
 def ours(case: Case) -> tuple[float, float]:
-    """Podium's: what it has learnt without the events left out, and their results drawn by lot while it filters."""
+    """Return Podium's result: it learns without the hidden events, and filters them with random results."""
     out = set(case.pairs.filter("left_out")["event_id"])
     is_out = pl.col("event_id").is_in(list(out))
     column = "score" if "score" in case.results.columns else "position"
@@ -104,7 +104,7 @@ def ours(case: Case) -> tuple[float, float]:
         system,
     )
     seconds = math.inf
-    for _ in range(2):  # the first compiles
+    for _ in range(2):  # the first run compiles
         started = time.process_time()
         replayed = replace(replay(system, events), pools=learnt)
         event_of = events.results.frame["event_id"].gather(events.ledger.row.array)
@@ -144,7 +144,7 @@ def ours(case: Case) -> tuple[float, float]:
 
 
 def between(curve: list[tuple[float, float, float]], day: float, a_day: float) -> tuple[float, float]:
-    """Mean and variance of a random walk at a day, by those around it."""
+    """Return mean and variance of a random walk on a day, from the neighbouring days."""
     k = bisect_right(curve, (day, math.inf, math.inf))
     if k == 0 or k == len(curve):
         at, mean, variance = curve[min(k, len(curve) - 1)] if k == 0 else curve[-1]
@@ -156,7 +156,7 @@ def between(curve: list[tuple[float, float, float]], day: float, a_day: float) -
 
 
 def through_time(case: Case, gamma: float, sigma: float) -> Chance:
-    """TrueSkill Through Time, ten iterations."""
+    """Run TrueSkill Through Time for ten iterations."""
     from trueskillthroughtime import History
 
     days = case.pairs.select("event_id", "day").unique()
@@ -190,7 +190,7 @@ def through_time(case: Case, gamma: float, sigma: float) -> Chance:
 
 
 def whole_history(case: Case, w2: float) -> Chance:
-    """Whole-History Rating, in pairs."""
+    """Run Whole-History Rating on pairs."""
     from whr import WHR
 
     base = WHR({"w2": w2})
@@ -210,7 +210,7 @@ def whole_history(case: Case, w2: float) -> Chance:
 
 
 def kickscore(case: Case, a_year: float, start: float) -> Chance:
-    """Kickscore, pairs, a Wiener process."""
+    """Run Kickscore on pairs, with a Wiener process."""
     import kickscore as ks
 
     has_ties = bool((case.kept["result"] == DRAW).any())
@@ -230,14 +230,14 @@ def kickscore(case: Case, a_year: float, start: float) -> Chance:
 
 
 def grids() -> Iterator[tuple[str, Callable[..., Chance], list[tuple[float, ...]]]]:
-    """Each peer with the parameters that are tried."""
+    """Return each peer with the parameters to try."""
     yield "ttt", through_time, [(0.015, 1.0), (0.03, 1.0), (0.03, 2.0), (0.06, 2.0)]
     yield "whr", whole_history, [(5.0,), (20.0,), (60.0,), (200.0,)]
     yield "kickscore", kickscore, [(0.1, 1.0), (0.3, 1.0), (1.0, 1.0), (0.3, 3.0)]
 
 
 def main(data: Path, name: str, peers: list[str]) -> None:
-    """Print the log loss and CPU seconds of each."""
+    """Print the log loss and CPU seconds of each package."""
     case = split(load(data, name))
     judged = case.pairs.filter("left_out")
     print(name, case.results.height, "rows", case.kept.height, "pairs kept", judged.height, "judged", flush=True)
@@ -248,7 +248,7 @@ def main(data: Path, name: str, peers: list[str]) -> None:
             started = time.process_time()
             try:
                 chance: Any = fit(case, *parameters)
-            except (ArithmeticError, ValueError) as error:  # as of a matrix that is singular
+            except (ArithmeticError, ValueError) as error:  # for example a singular matrix
                 print(f"  {peer} {parameters} failed: {error}", flush=True)
                 continue
             seconds = time.process_time() - started
@@ -258,12 +258,12 @@ def main(data: Path, name: str, peers: list[str]) -> None:
 
 
 def peak_mb() -> float:
-    """The most memory that this process has had."""
+    """Return the peak memory of this process."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 def duels(count: int, players: int) -> pl.DataFrame:
-    """Duels of players whose skills are normal in log-odds, one a quarter of an hour."""
+    """Return duels of players with normal skills in log-odds, one every quarter of an hour."""
     rng = np.random.default_rng(SEED)
     skill, first = rng.normal(0.0, 1.0, players), rng.integers(0, players, count)
     second = (first + rng.integers(1, players, count)) % players
@@ -282,8 +282,8 @@ def duels(count: int, players: int) -> pl.DataFrame:
 
 
 def look_back(count: int, players: int) -> None:
-    """Print what hindsight of so many duels costs beside rating them."""
-    podium.rate(duels(100, 10), "adaptive").hindsight()  # loads what was compiled
+    """Print what hindsight of random duels costs beyond rating them."""
+    podium.rate(duels(100, 10), "adaptive").hindsight()  # loads compiled code
     rated = podium.rate(duels(count, players), "adaptive")
     before, started, began = peak_mb(), time.perf_counter(), time.process_time()
     sweeps = rated.hindsight().sweeps

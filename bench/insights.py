@@ -1,14 +1,14 @@
-"""What pages read of a store, one read model after the other: p50 and p99 with many players and events.
+"""Measure what pages read from a store, one read model after the other: p50 and p99 for a large pool.
 
     python bench/insights.py [--players 100000] [--events 200000] [--kind sqlite|postgresql] [--url URL] [--db FILE]
                              [--copy FILE] [--rounds 300] [--only NAME …]
 
-A pool of so many players and events of twelve is filled by posts of 5,000 events (kept if FILE is given, and used
-again): few play much, most play little. `--copy` takes the rows of an SQLite file that was filled before instead.
-Everything is in one process, without HTTP, with names, pages and events at random. Each reading is taken as it is when
-others went before it at the same version of the pool, and what is kept by version also as it is after something was
-logged ("new version"). Prints JSON, in milliseconds; "cpu" is what this process worked, which others on the machine
-do not lengthen: with SQLite all of it, with PostgreSQL without the server.
+The script fills a pool by posts of 5,000 events of twelve. A few players play often, most play little. With FILE it
+keeps the pool and uses it again. `--copy` copies the rows of an SQLite file that was filled before. Everything runs in
+one process, without HTTP, with random names, pages and events. Each reading is timed after others at the same version
+of the pool. Readings that are kept by version are also timed after an entry in the log ("new version"). The script
+prints JSON, in milliseconds. "cpu" is the CPU time of this process, which a busy machine does not change. With
+PostgreSQL it leaves out the database server.
 """
 
 import argparse
@@ -35,7 +35,7 @@ POOL = "many"
 FIELD = 12
 BATCH = 5_000
 START = datetime(2022, 1, 1, tzinfo=UTC)
-BETWEEN = timedelta(minutes=5)  # events: so that a week has 2,000
+BETWEEN = timedelta(minutes=5)  # events, so that a week has 2,000
 RNG = random.Random(16)  # noqa: S311
 SYLLABLES = [
     "ba",
@@ -72,7 +72,7 @@ LISTINGS = {
 
 
 def name_of(number):
-    """A name of two words, different for each number, in no order."""
+    """Return a name of two words, different for each number, in no order."""
     first, second = divmod(number * 7919 % 1_000_003, 1013)
     words = ("".join(SYLLABLES[part // base % len(SYLLABLES)] for base in (1, 23, 529)) for part in (first, second))
     return f"{' '.join(each.title() for each in words)} {number % 97}"
@@ -88,7 +88,7 @@ def fill(store, players, events):
         rows = []
         for number in range(first, min(first + BATCH, events)):
             field = dict.fromkeys(RNG.choices(range(players), cum_weights=weights, k=FIELD - 1))
-            field[number % players] = None  # everybody plays at some time
+            field[number % players] = None  # everybody plays at least once
             order = sorted(field, key=lambda who: who + RNG.gauss(0.0, players / 3.0))
             when = START + BETWEEN * number
             rows += [
@@ -100,7 +100,7 @@ def fill(store, players, events):
 
 
 def copy(file, store):
-    """The rows of every table of an SQLite database, into one of PostgreSQL that has none."""
+    """Copy the rows of every table of an SQLite database into an empty one of PostgreSQL."""
     source = Store(str(file))
     raw = store.engine.raw_connection()
     with source.engine.connect() as connection, raw.cursor() as cursor:
@@ -117,7 +117,7 @@ def copy(file, store):
 
 
 def readings(store, players, events):
-    """Each reading by name: what it reads at random, and whether its answer is kept by version."""
+    """Return each reading by name: a function that reads random items, and True if its answer is kept by version."""
 
     def someone():
         return name_of(RNG.randrange(players))
@@ -162,7 +162,7 @@ def readings(store, players, events):
 
 
 def readings_of_careers(store, someone, some_event):
-    """Likewise of one player, of one event, and of the pool; players at random, and one of some 400 events."""
+    """Return such readings of one player, one event and the pool, with random players and one of about 400 events."""
     regular = next(
         name
         for name in (name_of(number) for number in range(0, 100_000, 10))
@@ -183,7 +183,7 @@ def readings_of_careers(store, someone, some_event):
 
 
 def once(store):
-    """What is worked out once, in seconds: the rivals of a player with 100 events or more, and the facts of a night."""
+    """Return the seconds of two slow tasks: rivals of a player with at least 100 events, and the nightly facts."""
     figures = {}
     for what, read in (
         ("rivals of five players, each for the first time", lambda k: store.rivals(POOL, name_of(20 + k))),

@@ -1,7 +1,7 @@
-"""How long the first read of a pool takes: from its log, and from its kept snapshot.
+"""Measure the first read of a pool, from its log and from its kept snapshot: `python bench/kept.py DATABASE`.
 
-`python bench/kept.py DATABASE` measures each pool of a database, in a process of its own for each read. It deletes the
-kept snapshots, reads the log once, keeps the snapshot, and reads that several times. The columns must be equal.
+Each read of each pool runs in a separate process. The script deletes the kept snapshots, reads the log once, keeps the
+snapshot, and reads that several times. The columns must be equal.
 """
 
 import argparse
@@ -15,11 +15,11 @@ from contextlib import closing
 from importlib import import_module
 
 ROUNDS = 5
-LIBRARIES = "numba", "polars", "zstandard"  # whose start is not measured
+LIBRARIES = "numba", "polars", "zstandard"  # its start is not measured
 
 
 def read_first(database: str, pool_name: str, *, keeps: bool) -> dict[str, float | str | int]:
-    """Read a pool in this process, and return what that took."""
+    """Read a pool in this process, and return its time and size."""
     from unittest import mock
 
     for name in LIBRARIES:
@@ -47,11 +47,11 @@ def in_a_process(database: str, pool_name: str, *words: str) -> dict[str, float]
 
 
 def main() -> None:
-    """Measure and print."""
+    """Measure every pool, and print the figures."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("database")
     parser.add_argument("--rounds", type=int, default=ROUNDS)
-    parser.add_argument("--pool", help=argparse.SUPPRESS)  # in a process of its own
+    parser.add_argument("--pool", help=argparse.SUPPRESS)  # for a separate process
     parser.add_argument("--keep", action="store_true", help=argparse.SUPPRESS)
     chosen = parser.parse_args()
     if chosen.pool:

@@ -1,10 +1,10 @@
-"""The service is killed again and again while it is written to: is anything lost, stored twice, or rated otherwise?
+"""Kill the service again and again during writes, and check that nothing is lost, stored twice or rated wrongly.
 
     python bench/kills.py [--kills 150] [--kind sqlite|postgresql] [--workers 3] [--seed 1]
 
-It starts servers of its own on a free port of the loopback address, with a database in a folder that it removes. Four
-writers send races to two pools, some of them late, and void some; one reads a stream and one takes a webhook. With
-several workers it is a worker that is killed, or the process that started them. Prints JSON.
+The script starts its own servers on a free port of the loopback address, with a database in a temporary folder. Four
+writers send races to two pools, send some of them late, and void some. One client reads a stream and one receives a
+webhook. With several workers it kills one of them, or the process that started them. It prints JSON.
 """
 
 import argparse
@@ -36,11 +36,11 @@ from podium.store.keys import list_webhooks
 POOLS = {"main": "glicko2", "other": "elo"}
 WRITERS, PLAYERS = 4, 60
 START = datetime(2025, 1, 1, tzinfo=UTC)
-LIVES_S = 0.2, 1.5  # how long a server is up before it is killed
+LIVES_S = 0.2, 1.5  # time from a server's start to its kill
 
 
 class Server:
-    """A service that is killed and started again."""
+    """A service that can be killed and started again."""
 
     def __init__(self, folder, database, workers):
         self.port = free_port()
@@ -50,7 +50,7 @@ class Server:
         self.log = Path(folder) / "log"
 
     def start(self):
-        """Start it, unless it runs, and wait until it answers; one that gives up is started again, as systemd does."""
+        """Start it unless it runs, and wait until it answers. If it gives up, start it again, as systemd does."""
         until = time.monotonic() + 180.0
         while time.monotonic() < until:
             if self.process is None or self.process.poll() is not None:
@@ -67,7 +67,7 @@ class Server:
         sys.exit(f"the server does not come up: {self.log.read_text(encoding='utf-8')[-2000:]}")
 
     def kill(self, rng):
-        """Kill it; of several workers one of them, half of the time."""
+        """Kill the service or, with several workers, half of the time one of them."""
         workers = children(self.process.pid)
         if self.workers > 1 and workers and rng.random() < 0.5:  # noqa: PLR2004
             os.kill(rng.choice(workers), signal.SIGKILL)
@@ -76,13 +76,13 @@ class Server:
         self.process.wait()
 
     def end(self):
-        """Stop it as an admin does."""
+        """Stop it as an administrator does."""
         self.process.send_signal(signal.SIGTERM)
         self.process.wait(30)
 
 
 class Writers:
-    """Send races until they end, each again until it is acknowledged."""
+    """Writers that send races until the end, and repeat each one until it is acknowledged."""
 
     def __init__(self, port, key, seed):
         self.url, self.key, self.seed = f"http://127.0.0.1:{port}/api/v1", key, seed
@@ -111,7 +111,7 @@ class Writers:
                     self.voided[pool].add(name)
 
     def send(self, http, method, path, body=None):
-        """Send until it is answered; whether it was taken."""
+        """Repeat a request until it is answered, and return True if it was accepted."""
         while not self.ends.is_set():
             try:
                 answer = http.request(method, self.url + path, json=body)
@@ -128,7 +128,7 @@ class Writers:
 
 
 def read_stream(url, key, seen, ends):
-    """Read a pool's stream, from where it broke off."""
+    """Read a pool's stream, and continue after each break."""
     while not ends.is_set():
         headers = {"Authorization": f"Bearer {key}", "Last-Event-ID": str(seen[-1] if seen else 0)}
         try:
@@ -143,7 +143,7 @@ def read_stream(url, key, seen, ends):
 
 
 def receiver(came):
-    """A server that takes a webhook."""
+    """Start a server that receives a webhook."""
 
     class Receiver(BaseHTTPRequestHandler):
         def do_POST(self):
@@ -159,14 +159,14 @@ def receiver(came):
 
 
 def wait_for_webhook(database, store, seconds=60.0):
-    """Wait until the webhook has all."""
+    """Wait until the webhook has received everything."""
     until = time.monotonic() + seconds
     while time.monotonic() < until and list_webhooks(store.engine)[0].delivered_seq < store.version("main"):
         time.sleep(0.2)
 
 
 def judge(store, writers):
-    """What is lost, there twice, or not as a replay has it."""
+    """Return the events that are lost, stored twice, or different from a replay."""
     figures = {}
     for pool, system in POOLS.items():
         results = store.results(pool)

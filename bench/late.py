@@ -1,11 +1,11 @@
-"""A late event before many others, while another pool is posted to: how long those posts wait, and the memory it takes.
+"""Measure a late event before many others: the delay of posts to another pool, and the memory it takes.
 
     python bench/late.py [--events 200000] [--kind sqlite|postgresql] [--url URL] [--rate 50] [--kill 0] [--db FILE]
 
-Everything is in one process, without HTTP. A pool of so many events of four is filled (kept if FILE is given, and used
-again); then an event from before all of them comes, while another pool is posted to at a steady rate, and pages of the
-first are read. With `--kill N` a process of its own takes the late event and is killed at N random moments before; each
-time the pool must be as it was. Prints JSON.
+Everything runs in one process, without HTTP. The script fills a pool with events of four players. With FILE it keeps
+the pool and uses it again. Then it adds an event before all of them, while it posts to another pool at a steady rate
+and reads pages of the first. With `--kill N` a separate process first adds the late event and is killed at N random
+times. Each time the pool must be unchanged. The script prints JSON.
 """
 
 import argparse
@@ -67,7 +67,7 @@ def latencies(took):
 
 
 def repeatedly(act, rate, stop, took):
-    """Act so many times a second; time counts from when each was due, but for what those before it took."""
+    """Repeat a call at a steady rate; each time counts from its due time, less the delay of earlier calls."""
     due = time.perf_counter()
     while not stop.is_set():
         due = max(due + 1.0 / rate, time.perf_counter())
@@ -77,7 +77,7 @@ def repeatedly(act, rate, stop, took):
 
 
 def posts_meanwhile(store, args, act):
-    """What posts to another pool and to this one took, and pages, while something was done; and how long it took."""
+    """Return the times of an action, and of posts to both pools and of pages during it."""
     stop, took = threading.Event(), {name: [] for name in ("other pool", "own pool", "pages")}
     names, last = count(time.time_ns()), datetime.now(UTC) - timedelta(days=1)
     acts = {
@@ -115,7 +115,7 @@ Store(sys.argv[1]).submit("many", rows)
 
 
 def kill(url, times, longest):
-    """Take a late event in a process that is killed; how often it was, and what stands then."""
+    """Add a late event in a process that is killed, and return how often, and the state of the pool."""
     outcomes = []
     for number in range(times):
         with subprocess.Popen([sys.executable, "-c", LATE, url, f"killed {number}"]) as process:
@@ -144,7 +144,7 @@ def main():
         url = args.url or str(args.db or Path(folder) / "podium.db")
         if args.kind == "postgresql" and not args.url:
             url = stack.enter_context(postgres(folder))
-        filler = os.fork()  # so that the peak of memory is not that of the filling
+        filler = os.fork()  # a separate process, so that filling the pool does not raise the peak memory
         if not filler:
             store = Store(url)
             fill(store, args.events)

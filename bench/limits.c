@@ -1,8 +1,9 @@
-/* What loops in C reach that know one purpose each: duels in the order they happened, as many together as lanes hold, and
-races of one size, the players of each together.
+/* Loops in C for one purpose each: duels in the order they happened, a vector of duels at a time, and races of one size,
+all players of a race at a time.
 
-A group of duels ends before a duel of one who plays in it already; its lanes go through libmvec's exponential together. Of
-groups of four, eight and sixteen these are the quickest. Built with -O3 -march=native -ffast-math by `limits.py`. */
+A group of duels ends before a duel of a player who is already in it. libmvec calculates the exponentials of a group
+together. Groups of this size are faster than the others of four, eight and sixteen. `limits.py` builds this file with
+-O3 -march=native -ffast-math. */
 
 #include <math.h>
 #include <stdint.h>
@@ -97,7 +98,7 @@ static inline __attribute__((always_inline)) void race(const int32_t *restrict p
   }
 }
 
-/* Races won by the first, whose second is the second; `room` holds six numbers for each player of a race. */
+/* Races with the players in order of finish. `room` holds six numbers for each player of a race. */
 void plackett_luce(const int32_t *restrict player, const double *restrict size, long count, double *restrict states,
                    double *restrict room) {
   long each = (long)*size;

@@ -1,8 +1,8 @@
-"""What a loop written by hand for one purpose reaches: the limit that rows are compared with.
+"""Loops written by hand for one purpose: the limit for the rows of `make bench`.
 
-It knows one system, one shape of table and no options, checks nothing, and keeps no history. Both loops are compiled
-as Podium's kernels are, and e^x is Podium's own, so that the difference is the engine's. For duels in the order they
-happened, and for races, there are loops in C as well, those of `limits.c`, where there is a compiler.
+Each loop knows one system and one shape of table. It has no options and no checks, and keeps no history. Both loops are
+compiled as Podium's kernels are and use Podium's e^x, so that only the engine differs. With a compiler there are also
+loops in C, in `limits.c`, for duels in the order they happened and for races.
 """
 
 import ctypes
@@ -45,7 +45,7 @@ def _walk(player, place, states):
 
 
 def loop(function):
-    """A contender: the loop over the duels, on states of a rating and a count."""
+    """Return a contender: the loop over the duels, with a rating and a count as state."""
     compiled = compile_kernel(function, cached=False)
 
     def ready(duels: Fields) -> Timed:
@@ -58,7 +58,7 @@ def loop(function):
 
 @functools.cache
 def library() -> ctypes.CDLL:
-    """`limits.c`, compiled for this processor."""
+    """Compile `limits.c` for this processor."""
     compiler = shutil.which("gcc")
     if compiler is None:
         raise ModuleNotFoundError("there is no compiler", name="gcc")
@@ -70,7 +70,7 @@ def library() -> ctypes.CDLL:
 
 
 def loop_in_c(name, *newcomer):
-    """A contender: the function of this name in `limits.c`, on states of so many numbers."""
+    """Return a contender: a function of `limits.c`, with states of this many numbers."""
 
     def ready(duels: Fields) -> Timed:
         player = np.ascontiguousarray(duels.player, np.int32)
@@ -95,7 +95,7 @@ def call_in_c(compiled, player, of_event, states, room):
 
 
 def plackett_luce_in_c(races: Fields) -> Timed:
-    """A contender: the function of this name in `limits.c`."""
+    """Run the function of this name in `limits.c`, as a contender."""
     player, size = np.ascontiguousarray(races.player, np.int32), np.array([float(races.player.shape[1])])
     newcomers, room = np.tile((25.0, 25.0 / 3.0, 0.0), (races.players, 1)), np.empty(6 * races.player.shape[1])
 

@@ -1,11 +1,11 @@
-"""How much a Podium server takes: results one by one, at a steady rate, in batches, and pages read.
+"""Measure how many results a Podium server accepts: one by one, at a steady rate and in batches, and page reads.
 
     python bench/load.py [--seconds 10] [--connections 16] [--history 20000] [--batch 1000] [--postgresql] [--workers 1]
 
-It starts a server of its own on a free port of the loopback address, with a database in a folder that it removes, and
-never talks to anything else. Every phase is bounded in time and in requests. With one sender, batches take turns with
-the same rows written by hand (`raw_sqlite`): the limit of the machine in the same seconds; not where a PostgreSQL of
-its own keeps them, which several workers may share. Prints JSON.
+The script starts its own server on a free port of the loopback address, with a database in a temporary folder, and
+never connects to anything else. Every phase has a limit of time and requests. With one sender, batches take turns with
+`raw_sqlite`, which writes the same rows by hand: the limit of the machine in the same seconds. `--postgresql` starts a
+PostgreSQL database for the server, which several workers may share, and leaves out that comparison.
 """
 
 import argparse
@@ -30,7 +30,7 @@ from serving import PODIUM, free_port, postgres, serving
 
 MAX_REQUESTS = 100_000  # of a phase
 MAX_BATCHES_AHEAD = 500
-AHEAD_PER_S = 8_000  # events of batches that are made before any is sent, more than a server takes
+AHEAD_PER_S = 8_000  # events in prepared batches, more than a server accepts
 PLAYERS = 5_000
 ENTRIES = 8
 START = datetime(2025, 1, 1, tzinfo=UTC)
@@ -56,17 +56,17 @@ def body(value):
 
 
 def batch_bodies(args):
-    """The bodies of batches in turn: making one takes a tenth of storing it, and is no work of the server's."""
+    """Return batch bodies in turn. They are made in advance, because making one takes a tenth of storing it."""
     ahead = -(-args.history // args.batch) + int(args.seconds * AHEAD_PER_S / args.batch)
     make = lambda: body({"events": [event() for _ in range(args.batch)]})  # noqa: E731
     return chain([make() for _ in range(min(ahead, MAX_BATCHES_AHEAD))], iter(make, None))
 
 
 class Connection:
-    """One persistent HTTP connection, as little as a load generator needs."""
+    """A minimal persistent HTTP connection for generating load."""
 
     def __init__(self, port, key):
-        """To the loopback address."""
+        """Prepare a connection to the loopback address."""
         self.port, self.key = port, key
 
     async def open(self):
@@ -75,7 +75,7 @@ class Connection:
         return self
 
     async def ask(self, method, path, body=b""):
-        """Send a request; the status and body of the answer."""
+        """Send a request, and return the status and body of the answer."""
         head = (
             f"{method} {path} HTTP/1.1\r\nHost: podium\r\nAuthorization: Bearer {self.key}\r\n"
             f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
@@ -86,14 +86,14 @@ class Connection:
         return int(answer.split(b" ", 2)[1]), await self.reader.readexactly(length)
 
     async def must(self, method, path, status, body=b""):
-        """Send a request; leave where it is not answered with this status."""
+        """Send a request, and exit if the answer has another status."""
         got, answer = await self.ask(method, path, body)
         if got != status:
             sys.exit(f"{method} {path} answered {got}: {answer.decode()[:300]}")
 
 
 async def closed_loop(connections, seconds, ask):
-    """Each connection asks again as soon as it is answered; the seconds each answer took, and the time of it all."""
+    """Let each connection ask again after each answer, and return the seconds of each answer and of the phase."""
     took, end = [], time.perf_counter() + seconds
 
     async def run(connection):
@@ -108,7 +108,7 @@ async def closed_loop(connections, seconds, ask):
 
 
 async def in_turn(connection, seconds, ask, raw):
-    """One connection asks, and what the answer stands for is written by hand; the seconds of both, batch by batch."""
+    """Let one connection ask by turns with writing the same rows by hand, and return the seconds of both, by batch."""
     took, by_hand, end = [], [], time.perf_counter() + seconds
     while time.perf_counter() < end and len(took) < MAX_REQUESTS:
         started = time.perf_counter()
@@ -119,7 +119,7 @@ async def in_turn(connection, seconds, ask, raw):
 
 
 async def steady(connections, seconds, rate, ask):
-    """So many a second, whether or not those before are answered; time counts from when each was due."""
+    """Send requests at a steady rate without waiting for answers. Each time counts from the time it was due."""
     free, took, waiting = asyncio.Queue(), [], []
     for connection in connections:
         free.put_nowait(connection)
@@ -149,7 +149,7 @@ def latencies(took, seconds, per=1):
 async def measure(port, key, args, folder, url):
     base = "/api/v1/pools"
 
-    async def connect(count):  # as late as can be: the service closes a connection that asks for nothing
+    async def connect(count):  # late, because the service closes idle connections
         return await asyncio.gather(*(Connection(port, key).open() for _ in range(count)))
 
     bodies = batch_bodies(args)
@@ -174,7 +174,7 @@ async def measure(port, key, args, folder, url):
     while warm < args.history:
         await batch(first)
         warm += args.batch
-    if url:  # as PostgreSQL does by itself within a minute
+    if url:  # PostgreSQL does this by itself within a minute
         with psycopg.connect(url.replace("+psycopg", ""), autocommit=True) as connection:
             connection.execute("ANALYZE")
     if args.senders == 1 and not args.postgresql:

@@ -1,11 +1,11 @@
-"""The most memory that a process had."""
+"""Peak memory of a process."""
 
 import resource
 from pathlib import Path
 
 
 def peak_mb() -> float:
-    """The most memory that this process had; Linux counts in `ru_maxrss` what the process had that began it, too."""
+    """Return the peak memory of this process. `ru_maxrss` on Linux includes the process that started it."""
     status = Path("/proc/self/status")
     if status.exists():
         line = next(line for line in status.read_text(encoding="ascii").splitlines() if line.startswith("VmHWM"))

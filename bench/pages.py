@@ -1,12 +1,12 @@
-"""How long pages take, and what reading the first page does to results that come in meanwhile.
+"""Measure how long pages take, and how reading the first page delays incoming results.
 
     python bench/pages.py DATABASE [--rounds 100] [--seconds 20] [--posts 20] [--reads 100]
 
-DATABASE is what `bench/insights.py --db` has filled, with 100,000 players and 200,000 events; it is not changed: a
-server of its own, on a free port of the loopback address, works on a copy whose pool is public. Each page is read
-through one connection, names and pages at random, as it is when it was read before ("warm"), and as it is after a
-result ("after a post"). Then results are sent at a steady rate, with and without readers of the first page.
-Prints JSON, in milliseconds: of the answers, and of the server's own time on a processor for each.
+DATABASE is a file that `bench/insights.py --db` has filled, with 100,000 players and 200,000 events. It does not
+change: the script starts its own server on a free port of the loopback address, on a copy whose pool is public. It
+reads each page over one connection, with random names and pages, both after an earlier read ("warm") and after a result
+("after a post"). Then it sends results at a steady rate, with and without readers of the first page. It prints JSON, in
+milliseconds: the time of the answers, and the server's processor time for each.
 """
 
 import argparse
@@ -28,13 +28,13 @@ from serving import free_port, serving
 from podium.store import Store
 
 READERS = 8
-START_S = 70.0  # within which all that begins later has begun
+START_S = 70.0  # by then all work that is delayed after a start has begun
 RESTING_CPU_S = 0.1  # in two seconds
 NUMBERS = count()
 
 
 def pages(players, events):
-    """The pages of the pool: the address of each, at random where it is of something."""
+    """Return the addresses of the pool's pages, with random players and events."""
 
     def someone():
         return quote(name_of(RNG.randrange(players)))
@@ -61,7 +61,7 @@ def pages(players, events):
 
 
 def result(players, events):
-    """A result of players at random, later than every one before."""
+    """Return a result of random players, later than every earlier one."""
     field = RNG.sample(range(players), FIELD)
     entries = [{"player": name_of(who), "position": place} for place, who in enumerate(field, start=1)]
     number = next(NUMBERS)
@@ -70,19 +70,19 @@ def result(players, events):
 
 
 class Server:
-    """The pool of a server, and one who asks it."""
+    """A server's pool and a client for it."""
 
     def __init__(self, port, key, players, events, process):
         self.port, self.key, self.process = port, key, process
         self.players, self.events = players, events
 
     def cpu_s(self):
-        """Seconds on a processor so far."""
+        """Return the processor seconds so far."""
         fields = Path(f"/proc/{self.process}/stat").read_text().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     async def come_to_rest(self):
-        """Wait until nothing is done that a start brings with it, as the ranks of the day."""
+        """Wait until the work after a start is done, such as the ranks of the day."""
         await asyncio.sleep(START_S)
         before = -1.0
         while (cpu_s := self.cpu_s()) - before > RESTING_CPU_S:
@@ -90,11 +90,11 @@ class Server:
             await asyncio.sleep(2.0)
 
     async def connections(self, count):
-        """So many connections; one that is not used soon is closed by the server."""
+        """Open connections. The server closes them if they stay unused."""
         return await asyncio.gather(*(Connection(self.port, self.key).open() for _ in range(count)))
 
     async def read(self, connection, path):
-        """Read a page; the bytes of it."""
+        """Read a page, and return its bytes."""
         status, text = await connection.ask("GET", path)
         if status not in {200, 404}:
             sys.exit(f"GET {path} answered {status}: {text.decode()[:300]}")
@@ -109,7 +109,7 @@ class Server:
 
 
 async def page_times(server, addresses, rounds):
-    """How long each page takes."""
+    """Return the time of each page."""
     figures = {}
     for name, address in addresses.items():
         size, cpu_ms, times = 0, 0.0, {"warm": [], "after a post": []}
@@ -135,7 +135,7 @@ async def page_times(server, addresses, rounds):
 
 
 async def measure(server, args):
-    """All figures."""
+    """Return all figures."""
 
     async def post(connection):
         await server.post(connection)

@@ -1,8 +1,9 @@
-"""Results larger than memory: `rate_parts` and `rate_pools` against one run of `rate` over the same files.
+"""Rate results larger than memory with `rate_parts` and `rate_pools`, and compare with one run of `rate`.
 
-`python bench/parts.py --entries 4000000` makes a folder of one large pool and one of many pools, and rates each: whole,
-in parts, in parts by a process that is killed twice with SIGKILL, and pool by pool in processes and by two workers of
-Dask, one of them killed in the middle. It prints CPU seconds and peak memory, and fails unless all bits are the same.
+`python bench/parts.py --entries 4000000` makes a folder with one large pool and another with many pools. It rates the
+first whole, in parts, and in parts by a process that is killed twice with SIGKILL. It rates the second whole, in
+processes, and by two Dask workers, one of which is killed halfway. It prints CPU seconds and peak memory, and fails
+unless all bits are the same.
 """
 
 import argparse
@@ -28,11 +29,11 @@ FILES = 8
 POOLS = 40
 WORKERS = 2
 LARGE, MANY = "whole", "many pools"  # rated in one run
-KINDS = {LARGE: "large", "parts": "large", MANY: "pools", "processes": "pools", "dask": "pools"}  # and of which folder
+KINDS = {LARGE: "large", "parts": "large", MANY: "pools", "processes": "pools", "dask": "pools"}  # the folder for each
 
 
 def write_pool(folder: Path, entries: int, players: int, files: int = FILES, prefix: str = "") -> None:
-    """Races between random players, a minute apart, in several files."""
+    """Write races between random players, a minute apart, into several files."""
     rng = np.random.default_rng(SEED)
     folder.mkdir(parents=True)
     names = pl.Series([f"player {number}" for number in range(players)])
@@ -61,7 +62,7 @@ def write_folders(data: Path, entries: int, players: int) -> None:
 
 
 def child(kind: str, source: Path, out: Path, options: dict[str, Any]) -> None:
-    """Rate in one way, and print what it took."""
+    """Rate in one way, and print its figures."""
     from memory import peak_mb
 
     import podium
@@ -83,7 +84,7 @@ def child(kind: str, source: Path, out: Path, options: dict[str, Any]) -> None:
 
 
 def rate_by_dask(source: Path, out: Path, options: dict[str, Any]) -> None:
-    """Rate pools by two workers of Dask, and kill one as soon as half of the pools are there."""
+    """Rate pools by two Dask workers, and kill one once half of the pools are rated."""
     from threading import Thread
 
     import distributed
@@ -110,7 +111,7 @@ def rate_by_dask(source: Path, out: Path, options: dict[str, Any]) -> None:
 
 
 def run(kind: str, data: Path, options: dict[str, Any], kill_at: int | None = None, name: str = "") -> dict[str, float]:
-    """Rate in one way in a process of its own; kill it as soon as so many parts of the history are there."""
+    """Rate in one way in a separate process, and kill it once the history has this many parts."""
     out = data / (name or kind)
     if not name:
         shutil.rmtree(out, ignore_errors=True)
@@ -143,7 +144,7 @@ def same_bytes(one: Path, other: Path) -> bool:
 
 
 def measure(data: Path, system: str, rows: int) -> dict[str, dict[str, float | bool]]:
-    """Rate both folders in all ways: what each took, and whether its bits are those of one run."""
+    """Rate both folders in all ways, and return the figures and True for each way with the same bits as one run."""
     options = {"system": system, "rows": rows}
     figures: dict[str, dict[str, float | bool]] = {kind: dict(run(kind, data, options)) for kind in KINDS}
     parts = len(list((data / "parts" / "history").iterdir()))
@@ -158,13 +159,13 @@ def measure(data: Path, system: str, rows: int) -> dict[str, dict[str, float | b
 
 
 def main() -> None:
-    """Measure and print."""
+    """Measure, and print the figures."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--entries", type=int, default=4_000_000)
     parser.add_argument("--players", type=int, default=100_000)
-    parser.add_argument("--rows", type=int, default=1 << 20, help="of a part")
+    parser.add_argument("--rows", type=int, default=1 << 20, help="rows per part")
     parser.add_argument("--systems", default="elo,glicko2,podium")
-    parser.add_argument("--data", type=Path, help="where the results are made and stay; gone afterwards if not given")
+    parser.add_argument("--data", type=Path, help="folder for the results [default: a temporary one]")
     parser.add_argument("--child", nargs=4, help=argparse.SUPPRESS)
     chosen = parser.parse_args()
     if chosen.child:

@@ -1,6 +1,6 @@
 """The peers: each rates the same fields through its own public interface.
 
-A contender is a function of `Fields` that gets ready (not timed) and returns what is timed.
+A contender is a function of `Fields` that prepares (not timed) and returns the function to time.
 """
 
 from collections.abc import Callable
@@ -11,7 +11,7 @@ Timed = Callable[[], object]
 
 
 def openskill_pl(races: Fields) -> Timed:
-    """The openskill package's Plackett-Luce, a team of one each."""
+    """Run the openskill package's Plackett-Luce with teams of one."""
     from openskill.models import PlackettLuce
 
     model = PlackettLuce()
@@ -27,7 +27,7 @@ def openskill_pl(races: Fields) -> Timed:
 
 
 def trueskill(races: Fields) -> Timed:
-    """The trueskill package, a team of one each."""
+    """Run the trueskill package with teams of one."""
     import trueskill as package
 
     environment = package.TrueSkill()
@@ -43,7 +43,7 @@ def trueskill(races: Fields) -> Timed:
 
 
 def elote_elo(races: Fields) -> Timed:
-    """The elote package's Elo, one against one."""
+    """Run the elote package's Elo on duels."""
     from elote import EloCompetitor
 
     competitors = [EloCompetitor(initial_rating=1500) for _ in range(races.players)]
@@ -57,7 +57,7 @@ def elote_elo(races: Fields) -> Timed:
 
 
 def glicko2_package(races: Fields) -> Timed:
-    """The glicko2 package: each match a rating period of its own."""
+    """Run the glicko2 package with one rating period per match."""
     from glicko2 import Player
 
     players = [Player() for _ in range(races.players)]
@@ -74,7 +74,7 @@ def glicko2_package(races: Fields) -> Timed:
 
 
 def elo_mmr(system: str) -> Callable[[Fields], Timed]:
-    """A system of Elo-MMR-Py (Rust), all contests in one call."""
+    """Run a system of Elo-MMR-Py (Rust) on all contests in one call."""
 
     def ready(races: Fields) -> Timed:
         from elo_mmr_py import Contest, rate_latest
@@ -93,7 +93,7 @@ def elo_mmr(system: str) -> Callable[[Fields], Timed]:
 
 
 def riix_elo(races: Fields) -> Timed:
-    """The riix package's Elo over arrays."""
+    """Run the riix package's Elo on arrays."""
     import numpy as np
     from riix.models.elo import Elo
 

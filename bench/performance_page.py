@@ -1,4 +1,4 @@
-"""`docs/performance.md` and its pictures, from what `run.py` measured."""
+"""Write `docs/performance.md` and its pictures from the measurements of `run.py`."""
 
 import math
 import platform
@@ -14,25 +14,25 @@ from podium.reporting.plotting import as_svg
 
 LOOP = "loop by hand, Elo"
 CHARTS = "pictures"
-LABEL = "format(datum.value, datum.value < 1 ? '~g' : '~s')"  # 500m seconds might be minutes
+LABEL = "format(datum.value, datum.value < 1 ? '~g' : '~s')"  # readers might take 500m seconds for minutes
 FEW_DECADES = 3
 INKS = "<style>svg{color:#1d1b2e}@media(prefers-color-scheme:dark){svg{color:#eceaf4}}</style>"
 
 
 def loop_of(rows, row):
-    """The speed of the loop written by hand in a row's shape; None where it has none."""
+    """Return the speed of the loop written by hand for a row's shape, if it has one."""
     return next((each.events_per_s for each in rows if (each.shape, each.contender) == (row.shape, LOOP)), None)
 
 
 def of_skillratings(rows, row) -> str:
-    """The ratio to skillratings' figure, both by the loop's speed on their machine; where there is such a figure."""
+    """Return the ratio to skillratings, scaled by the speed of the loop on both machines, if it has a figure."""
     cited = SKILLRATINGS.get((row.shape, row.contender))
     loop = loop_of(rows, rows[0]) or LIMIT_THERE
     return "" if cited is None else f"{row.events_per_s / loop / (cited / LIMIT_THERE):.2f}x"
 
 
 def processor() -> str:
-    """The processor's name as the system tells it."""
+    """Return the processor's name from the system."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except OSError:
@@ -44,15 +44,15 @@ def processor() -> str:
 
 
 def speed(events_per_s: float) -> str:
-    """Events a second in three digits."""
+    """Return events per second with three digits."""
     for size, unit in ((1e6, " M"), (1e3, " k")):
-        if events_per_s >= 0.9995 * size:  # what three digits round to it
+        if events_per_s >= 0.9995 * size:  # rounds to 1M with three digits
             return f"{events_per_s / size:.3g}{unit}"
     return f"{events_per_s:.3g}"
 
 
 def page(figures) -> str:
-    """The page."""
+    """Return the page."""
     rows = figures["rows"]
     lines = [
         "# Performance",
@@ -79,7 +79,7 @@ def page(figures) -> str:
 
 
 def growth_sections(figures) -> list[str]:
-    """The curves, and the table of whole runs."""
+    """Return the curves and the table of whole runs."""
     lines = [
         "## More players",
         "",
@@ -111,7 +111,7 @@ def growth_sections(figures) -> list[str]:
 
 
 def single_figures(figures) -> list[str]:
-    """What is one number."""
+    """Return the results that are a single number."""
     together = ", ".join(f"{name} {ratio:.1f}x" for name, ratio in figures["candidates"].items())
     return [
         "## Large races",
@@ -127,7 +127,7 @@ def single_figures(figures) -> list[str]:
 
 
 def decades(values) -> dict[str, object]:
-    """A logarithmic scale from decade to decade, and its axis; twos and fives are marked where the decades are few."""
+    """Return a logarithmic scale and its axis, which also marks twos and fives if there are few decades."""
     logarithms = [math.log10(value) for value in values]
     first = math.floor(min(logarithms))
     last = max(first + 1, math.ceil(max(logarithms)))
@@ -138,7 +138,7 @@ def decades(values) -> dict[str, object]:
 
 
 def curve(points, x: str, y: str):
-    """A chart of a line a series, both axes logarithmic."""
+    """Return a chart with one line per series and two logarithmic axes."""
     names = list(dict.fromkeys(point["series"] for point in points))
     legend = line_legend() if len(names) > 1 else None
     return (
@@ -154,7 +154,7 @@ def curve(points, x: str, y: str):
 
 
 def write_page(folder: Path, figures) -> None:
-    """Write the page and its pictures, which take light or dark from the reader."""
+    """Write the page and its pictures, which follow the reader's light or dark mode."""
     seconds = [{"series": "seconds", "x": point["events"], "y": point["seconds"]} for point in figures["events"]]
     charts = {
         "duels-by-players": curve(figures["players"], "players", "duels a second"),

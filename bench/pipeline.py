@@ -1,7 +1,7 @@
-"""The whole way from Parquet to ratings and history: CPU seconds and peak memory, each run in a process of its own.
+"""Measure a run from Parquet to ratings and history: CPU seconds and peak memory, each in a separate process.
 
-`python bench/pipeline.py` measures this tree; `--base FOLDER` takes turns with the sources of another, such as
-`../main/src`. Every figure is the best of the rounds. A row that a tree cannot run is left out for it.
+`python bench/pipeline.py` measures this tree. With `--base FOLDER` it takes turns with the sources of another tree,
+such as `../main/src`. Every figure is the best of the rounds. A tree that cannot run a row has no figure for it.
 """
 
 import argparse
@@ -33,7 +33,7 @@ def write_duels(path: Path, duels: int) -> None:
 
 
 def write_pools(folder: Path, entries: int) -> None:
-    """Pools of races of eight, a folder each, as `pool=NAME`."""
+    """Write pools of races of eight, one folder per pool, named `pool=NAME`."""
     rng = np.random.default_rng(SEED)
     races = entries // POOLS // RACE_ENTRANTS
     for pool in range(POOLS):
@@ -90,7 +90,7 @@ ROWS: dict[str, tuple[str, Run]] = {
 
 
 def child(row: str, path: str) -> None:
-    """Run one row and tell what it took, imports included."""
+    """Run one row, and print its time and memory, including imports."""
     with tempfile.TemporaryDirectory() as folder:
         began = time.perf_counter()
         rows = ROWS[row][1](path, Path(folder))
@@ -135,13 +135,13 @@ def make_data(data: Path, rows: list[str]) -> None:
 
 
 def main() -> None:
-    """Measure and print."""
+    """Measure, and print the figures."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--base", help="the sources of another tree, to take turns with")
-    parser.add_argument("--rows", default="", help="only rows whose names hold this")
+    parser.add_argument("--base", help="sources of another tree to compare with")
+    parser.add_argument("--rows", default="", help="only rows whose names contain this")
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--data", type=Path, help="where the tables are made and stay; gone afterwards if not given")
-    parser.add_argument("--json", type=Path, help="write the figures here too")
+    parser.add_argument("--data", type=Path, help="folder for the tables [default: a temporary one]")
+    parser.add_argument("--json", type=Path, help="file for the figures")
     parser.add_argument("--child", nargs=2, help=argparse.SUPPRESS)
     chosen = parser.parse_args()
     if chosen.child:

@@ -1,4 +1,4 @@
-"""Whether quitting ever costs less than finishing last in `adaptive`: `python bench/quitting.py FOLDER`.
+"""Check that quitting never costs less than last place in `adaptive`: `python bench/quitting.py FOLDER`.
 
 FOLDER has the files that docs/public_histories.py names. The script rates the first tenth, quarter and half of each
 history, and all of it. After each part it asks for the stakes of some players in the next (or last) fields. It prints
@@ -18,14 +18,14 @@ import podium
 
 NOISE = 1e-9  # points
 PARTS = (0.1, 0.25, 0.5, 1.0)
-FIELDS = 12  # compared about after each part
-MAX_SIDES = 12  # of a field, so that the largest have stakes, too
-LEAST_SIDES = 3  # of two, a quit is the loss
+FIELDS = 12  # approximate number compared after each part
+MAX_SIDES = 12  # of a field, so that the largest fields have stakes too
+LEAST_SIDES = 3  # in a duel a quit is the loss
 PLAYERS = 4  # of a field: the best, the worst and two between
 
 
 def fields_of(frame, count):
-    """Return the players of each event as a field of a race; teams and pairs race alone here."""
+    """Return the players of each event as a field of a race. Members of teams and pairs race alone here."""
     fields = [
         event["player"].unique(maintain_order=True)[:MAX_SIDES].to_list()
         for _, event in frame.group_by("event_id", maintain_order=True)
@@ -34,7 +34,7 @@ def fields_of(frame, count):
 
 
 def compared(rated, field):
-    """Return by how much more a quit costs than the last place, for some players of a field."""
+    """Return how much more a quit costs than the last place, for some players of a field."""
     known = {*rated.ratings["player"]}
     entrants = [each if each in known else {"player": each, "new": True} for each in field]
     for number in np.linspace(0, len(field) - 1, PLAYERS).astype(int):
@@ -56,7 +56,7 @@ def main(folder):
                 more += compared(rated, field)
         cheaper = sum(each < -NOISE for each in more)
         figures = f"narrowest {min(more):.2f}, mean {np.mean(more):.2f} points" if more else "only duels"
-        print(f"{history.title:58} {len(more):5} compared, {cheaper} where a quit is cheaper; {figures}", flush=True)
+        print(f"{history.title:58} {len(more):5} compared, {cheaper} with a cheaper quit; {figures}", flush=True)
 
 
 if __name__ == "__main__":

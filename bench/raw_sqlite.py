@@ -1,7 +1,7 @@
-"""The limit of a store in SQLite: the rows that a server has just written, written by hand into a copy of its database.
+"""The limit of a store in SQLite: write a server's latest rows by hand into a copy of its database.
 
-The copy has the server's tables, indexes, pragmas and rows. Nothing is parsed, checked, rated or hashed: one
-transaction a batch, with the driver's own `executemany`.
+The copy has the server's tables, indexes, pragmas and rows. Nothing is parsed, checked, rated or hashed. Each batch is
+one transaction with the driver's own `executemany`.
 """
 
 import sqlite3
@@ -15,7 +15,7 @@ from podium.log.database import PRAGMAS
 from podium.log.schema import log
 from podium.log.statements import insert_statement
 
-TABLES = (log,)  # whose rows have numbers of log entries, which rise
+TABLES = (log,)  # rows have the rising numbers of log entries
 STATEMENTS = {table: insert_statement(table, "sqlite", 1) for table in TABLES}
 
 
@@ -23,7 +23,7 @@ class RawCopy:
     """A copy of a database that follows it."""
 
     def __init__(self, source: Path, copy: Path) -> None:
-        """Copy the database as it is."""
+        """Copy the database in its present state."""
         self._source = sqlite3.connect(f"file:{source}?mode=ro", uri=True)
         with closing(sqlite3.connect(copy)) as target:
             self._source.backup(target)
@@ -33,7 +33,7 @@ class RawCopy:
         self._seq = self._newest()
 
     def follow(self) -> float:
-        """Write what the database has and the copy lacks; how many seconds the writing alone took."""
+        """Write the rows that the copy lacks, and return the seconds of writing alone."""
         rows = {
             table: self._source.execute(f"{selection(table)} WHERE seq > ?", (self._seq,)).fetchall()
             for table in TABLES
@@ -48,7 +48,7 @@ class RawCopy:
         return took
 
     def differing(self) -> list[str]:
-        """The tables in which the copy has other rows than the database."""
+        """Return the tables whose rows differ between the copy and the database."""
         every = ([{*each.execute(selection(table))} for table in TABLES] for each in (self._source, self._copy))
         return [table.name for table, rows, others in zip(TABLES, *every, strict=True) if rows != others]
 
@@ -62,5 +62,5 @@ class RawCopy:
 
 
 def selection(table: sa.Table) -> str:
-    """The statement that reads a table's rows as `STATEMENTS` writes them."""
+    """Return the statement that reads a table's rows in the order of `STATEMENTS`."""
     return f"SELECT {', '.join(table.columns.keys())} FROM {table.name}"  # noqa: S608  (our own names)

@@ -1,9 +1,9 @@
-"""Podium against its peers and against loops written by hand, on one machine in one run: `make bench`.
+"""Compare Podium with its peers and with loops written by hand, in one run on one machine: `make bench`.
 
-Every row rates events of one shape made by one seed, and the contenders of a shape take turns. `load` is importing and
-getting ready, `first` the first run over ten events (for Podium: compiling, or loading what was compiled), `events/s`
-the best of the rounds, by seconds of the processor, which a busy machine spoils least. Peers that take longer rate
-fewer of the same events. `ratio` is to the first contender of the shape. With `--docs` it also becomes
+Every row rates events of one shape from one seed, and the contenders of a shape take turns. `load` is the time to
+import and prepare. `first` is the first run over ten events, in which Podium compiles or loads compiled code.
+`events/s` is the best of the rounds, in processor time, which a busy machine changes least. Slow peers rate fewer of
+the same events. `ratio` compares with the first contender of the shape. With `--docs` the script also writes
 `docs/performance.md` and its pictures.
 """
 
@@ -41,7 +41,7 @@ LONGEST_S = 3.0  # of all rounds of a contender together
 
 @dataclass
 class Row:
-    """What was measured of a contender."""
+    """The measurements of a contender."""
 
     shape: str
     contender: str
@@ -53,7 +53,7 @@ class Row:
 
 
 def measured(name: str, shape: Shape) -> list[Row]:
-    """A row for each contender whose package is installed; they take turns."""
+    """Return a row for each contender whose package is installed. They take turns."""
     races = shape.events()
     rows, runs = [], []
     for contender, (ready, at_most) in shape.contenders.items():
@@ -84,7 +84,7 @@ def measured(name: str, shape: Shape) -> list[Row]:
 
 
 def best_seconds(run: Callable[[], object], *, tries: int, limit_s: float = 5.0) -> float:
-    """The best of so many runs, or of as many as the time allows, after one that compiles and does not count."""
+    """Return the best time of several runs within a time limit, after one that compiles and does not count."""
     run()
     best, started = float("inf"), time.perf_counter()
     for _ in range(tries):
@@ -97,13 +97,13 @@ def best_seconds(run: Callable[[], object], *, tries: int, limit_s: float = 5.0)
 
 
 def one_huge_race(entrants: int = 10_000) -> float:
-    """Seconds for one race of so many entrants with folyami, from table to ratings."""
+    """Return the seconds to rate one race of this many entrants with folyami, from table to ratings."""
     table = fields(1, entrants).table()
     return best_seconds(lambda: podium.rate(table, "folyami").ratings, tries=3)
 
 
 def large_races() -> dict[str, float]:
-    """Seconds of the processor for the kernel over one large race, by system and entrants, ratings as in real life."""
+    """Return the kernel's processor seconds for one large race, by system and entrants, with realistic ratings."""
     figures = {}
     for name, entrants in LARGE_RACES:
         system, race = find(name)(), fields(1, entrants, entrants)
@@ -118,7 +118,7 @@ def large_races() -> dict[str, float]:
 
 
 def one_crowd(entrants: int = 100_000) -> float:
-    """Seconds for the kernel over one race of so many entrants with Plackett-Luce."""
+    """Return the kernel's seconds for one race of this many entrants with Plackett-Luce."""
     system = find("openskill-pl")()
     table = {
         "event_id": ["e"] * entrants,
@@ -130,7 +130,7 @@ def one_crowd(entrants: int = 100_000) -> float:
 
 
 def many_candidates(duels: Fields) -> dict[str, float]:
-    """How many times faster sixteen parameter sets go together than one replay with predictions each."""
+    """Return how many times faster sixteen parameter sets run together than as single replays with predictions."""
     results = podium.read_results(duels.first(200_000).table())
     figures = {}
     for name in ("elo", "xonstat", "folyami", "glicko2"):
@@ -149,16 +149,16 @@ def many_candidates(duels: Fields) -> dict[str, float]:
 
 
 def fields_of(system: System) -> list[str]:
-    """The names of a system's parameters."""
+    """Return the names of a system's parameters."""
     return [each.name for each in dataclass_fields(system)]
 
 
 def main() -> None:
-    """Measure, print, and write the page."""
+    """Measure, print the figures, and write the page."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--json", type=Path, help="write the figures here too")
+    parser.add_argument("--json", type=Path, help="file for the figures")
     parser.add_argument("--docs", type=Path, help="write performance.md and its pictures into this folder")
-    parser.add_argument("--shape", action="append", choices=list(SHAPES), help="only these, and no page")
+    parser.add_argument("--shape", action="append", choices=list(SHAPES), help="only this shape, without the page")
     chosen = parser.parse_args()
     importlib.import_module("numpy.random")
     heading = f"{'shape':24} {'contender':26} {'events':>9} {'load s':>7} {'first s':>8} {'events/s':>13} {'ratio':>9}"

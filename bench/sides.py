@@ -1,7 +1,8 @@
-"""Whether team games are judged by the system's own model of a side: `python bench/sides.py`.
+"""Check that `evaluate` judges team games by the system's own model of a team: `python bench/sides.py`.
 
-200 players of N(25, 8.3), sides of four by the sum of performances of N(skill, 4.17), 3,000 matches. TrueSkill's log
-loss and accuracy after the first 1,000, as `evaluate` has them, beside those of its formula, from its ratings.
+200 players with skills of N(25, 8.3) play 3,000 matches of four against four; a team wins by the sum of its
+performances of N(skill, 4.17). The script prints TrueSkill's log loss and accuracy after the first 1,000 matches, once
+from `evaluate` and once from TrueSkill's formula and its ratings.
 """
 
 import math
@@ -15,12 +16,12 @@ import podium
 
 PLAYERS, MATCHES, SIZE, FIRST = 200, 3000, 4, 1000
 SKILL, SKILL_DEVIATION, BETA = 25.0, 8.3, 4.17
-BEGIN = datetime(2024, 1, 1, tzinfo=UTC)  # an hour a match
+BEGIN = datetime(2024, 1, 1, tzinfo=UTC)  # one match per hour
 SYSTEMS = ("trueskill", "openskill-pl", "openskill-tm", "glicko2", "elo", "adaptive")
 
 
 def draw_matches(seed: int) -> pl.DataFrame:
-    """The results of all matches, a row a player."""
+    """Return the results of all matches, one row per player."""
     rng = np.random.default_rng(seed)
     skills = rng.normal(SKILL, SKILL_DEVIATION, PLAYERS)
     rows = []
@@ -43,7 +44,7 @@ def draw_matches(seed: int) -> pl.DataFrame:
 
 
 def judge_by_hand(results: pl.DataFrame) -> tuple[float, float]:
-    """TrueSkill's log loss and accuracy by sums of means and of variances, from the ratings before each match."""
+    """Return TrueSkill's log loss and accuracy from sums of means and variances, with the ratings before each match."""
     rated = podium.rate(results, "trueskill")
     system = rated.system
     losses, hits = [], []
@@ -64,7 +65,7 @@ def judge_by_hand(results: pl.DataFrame) -> tuple[float, float]:
 
 
 def main() -> None:
-    """Print both figures of each."""
+    """Print the figures of both ways."""
     results = draw_matches(seed=1)
     loss, accuracy = judge_by_hand(results)
     print(f"trueskill by hand        log loss {loss:.4f}  accuracy {accuracy:.4f}")

@@ -1,11 +1,11 @@
-"""Hours of mixed load: whether memory, handles, the write-ahead log and the slowest answers stay level.
+"""Run hours of mixed load, and show if memory, handles, the write-ahead log and the slowest answers stay level.
 
     python bench/soak.py [--hours 2] [--posts 5] [--pages 8] [--streams 5] [--window 600]
 
-It starts a server of its own on a free port of the loopback address, with a database in a folder that it removes.
-Results come at a steady rate, one in a hundred late and one in a hundred void, while pages are read and streams are
-listened to. Prints a line of JSON a window: of the server's memory, of its handles, of the database, of all answers.
-At last the pool is verified against a replay of its log.
+The script starts its own server on a free port of the loopback address, with a database in a temporary folder. Results
+come at a steady rate. One in a hundred is late and one in a hundred is voided. Meanwhile it reads pages and listens to
+streams. For each window it prints a line of JSON with the server's memory and handles, the size of the database, and
+the times of all answers. At the end it verifies the pool against a replay of its log.
 """
 
 import argparse
@@ -25,13 +25,13 @@ from serving import free_port, serving
 from podium.store import Store
 
 BASE, POOL = "/api/v1/pools", "load"
-LATE_BY, ONE_IN = 500, 100  # events that come before a late one was held; of how many results one is late, one void
+LATE_BY, ONE_IN = 500, 100  # events after a late one; one late and one voided result in this many
 READERS, SENDERS = 4, 4
 MEGABYTE = 1e6
 
 
 def page_paths():
-    """The addresses of pages, of every kind in turn."""
+    """Return addresses of pages, each kind in turn."""
     while True:
         who, other = (f"player%20{RNG.randrange(PLAYERS)}" for _ in range(2))
         yield from (
@@ -41,7 +41,7 @@ def page_paths():
 
 
 class Load:
-    """What is sent and read, and how long each answer takes."""
+    """The requests, and the time of each answer."""
 
     def __init__(self, port, key, log):
         self.port, self.key, self.log = port, key, log
@@ -49,7 +49,7 @@ class Load:
         self.paths = page_paths()
 
     async def timed(self, kind, connection, *request, status):
-        """Ask, and note how long the answer took."""
+        """Send a request, and record the time of the answer."""
         began = time.perf_counter()
         got, answer = await connection.ask(*request)
         if got not in status:
@@ -57,12 +57,12 @@ class Load:
         self.took[kind].append(time.perf_counter() - began)
 
     def fail(self, reason):
-        """End with a reason, and with what the server logged beside the requests that it answered."""
+        """Exit with a reason and with the server's log, except for answered requests."""
         lines = [line for line in self.log.read_text().splitlines(keepends=True) if '"level": "info"' not in line]
         sys.exit(f"{reason}\nthe server logged:\n{''.join(lines)[-20_000:]}")
 
     async def send(self, connection):
-        """Send a result, now and then a late one or one that is voided."""
+        """Send a result. Some are late and some are voided."""
         self.sent += 1
         given = event()
         if self.sent % ONE_IN == ONE_IN // 2 and self.sent > LATE_BY:
@@ -77,10 +77,10 @@ class Load:
 
     async def look(self, connection):
         """Read the next page."""
-        await self.timed("pages", connection, "GET", next(self.paths), status={200, 404, 422})  # a player with themself
+        await self.timed("pages", connection, "GET", next(self.paths), status={200, 404, 422})  # two different players
 
     async def at_rate(self, count, rate, act):
-        """So many a second from a few connections, each opened anew once it has been closed."""
+        """Call at a steady rate over a few connections, and open a connection again after it was closed."""
 
         async def one(number):
             connection = await Connection(self.port, self.key).open()
@@ -91,7 +91,7 @@ class Load:
         await asyncio.gather(*map(one, range(count)))
 
     async def listen(self):
-        """Count what a stream tells."""
+        """Count the messages of a stream."""
         reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
         address = f"{BASE}/{POOL}/stream?seconds=86400"
         head = f"GET {address} HTTP/1.1\r\nHost: podium\r\nAuthorization: Bearer {self.key}\r\n\r\n"
@@ -121,7 +121,7 @@ class Load:
             task.cancel()
 
     def tell(self, server, folder, window):
-        """Print a line about a window."""
+        """Print the line of a window."""
         lines = Path(f"/proc/{server.pid}/status").read_text().splitlines()
         kib = {name: int(value.split()[0]) for name, value in (line.split(":") for line in lines) if "kB" in value}
         sizes = {each: round((folder / each).stat().st_size / MEGABYTE, 1) for each in ("podium.db", "podium.db-wal")}
@@ -139,13 +139,13 @@ class Load:
 
 
 def main():
-    """Load it for hours."""
+    """Load the server for hours."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--hours", type=float, default=2.0)
     parser.add_argument("--posts", type=float, default=5.0, help="results a second")
     parser.add_argument("--pages", type=float, default=8.0, help="pages a second")
     parser.add_argument("--streams", type=int, default=5)
-    parser.add_argument("--window", type=float, default=600.0, help="seconds of a line")
+    parser.add_argument("--window", type=float, default=600.0, help="seconds per line of output")
     parser.add_argument("--system", default="glicko2")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:

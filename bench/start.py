@@ -1,7 +1,7 @@
-"""How long a warm command takes: `podium rate` of a small table, beside what it must load, `import numba, polars`.
+"""Measure a warm `podium rate` of a small table, and for comparison `import numba, polars`, which it needs.
 
-`python bench/start.py TABLE` measures this tree; `--base FOLDER` takes turns with the sources of another. Sources are
-compiled to bytecode first, as an installation does, and kernels by a run that does not count.
+`python bench/start.py TABLE` measures this tree. With `--base FOLDER` it takes turns with the sources of another tree.
+A run that does not count compiles the kernels. Sources are compiled to bytecode before, as an installation does.
 """
 
 import argparse
@@ -20,7 +20,7 @@ ROUNDS = 10
 
 
 def seconds(program: str, words: list[str], sources: str) -> tuple[float, float]:
-    """CPU and wall seconds of a Python program in a process of its own."""
+    """Return the CPU and wall seconds of a Python program in a separate process."""
     environment = os.environ | {"PYTHONPATH": sources}
     before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     subprocess.run([sys.executable, "-c", program, *words], check=True, capture_output=True, env=environment)
@@ -29,10 +29,10 @@ def seconds(program: str, words: list[str], sources: str) -> tuple[float, float]
 
 
 def main() -> None:
-    """Measure and print."""
+    """Measure, and print the figures."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("table")
-    parser.add_argument("--base", help="the sources of another tree, to take turns with")
+    parser.add_argument("--base", help="sources of another tree to compare with")
     parser.add_argument("--rounds", type=int, default=ROUNDS)
     chosen = parser.parse_args()
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)

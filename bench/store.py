@@ -1,8 +1,8 @@
-"""What the store takes in a large pool: a correction far back, ranks, a backup, a verification.
+"""Measure the store in a large pool: an old correction, ranks, a backup, a verification.
 
     python bench/store.py [--events 1000000] [--players 100000] [--db FILE]
 
-Fills an SQLite database (kept if FILE is given, and used again), then measures. Prints JSON.
+The script fills an SQLite database, measures, and prints JSON. With FILE it keeps the database and uses it again.
 """
 
 import argparse

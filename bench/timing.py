@@ -1,8 +1,8 @@
-"""Times the rows of one revision's `run.py`, one request at a time: `against.py` starts one for each revision.
+"""Measure the rows of one revision's `run.py` on request. `against.py` starts this script for each revision.
 
-A request is a line with a measure's name, an answer a line of JSON. A revision's `run.py` needs `SHAPES`, or `fields`
-and the contenders of `DUELS`, `RACES` and `LARGE` as earlier ones had (whose players met in fixed pairs, so that their
-rows have other names); its other measurements are taken where it has them.
+A request is a line with a measurement's name, and an answer is a line of JSON. A revision's `run.py` needs `SHAPES`.
+Earlier ones need `fields` and the contenders of `DUELS`, `RACES` and `LARGE`. Their players met in fixed pairs, so
+their rows have other names. Other measurements are optional.
 """
 
 import importlib
@@ -15,7 +15,7 @@ from functools import cache, partial
 from types import ModuleType
 from typing import Any
 
-ENOUGH_S = 0.2  # a measurement repeats short runs until they fill this time, and takes the best
+ENOUGH_S = 0.2  # a measurement repeats short runs for this time, and takes the best
 OWN = "Podium"  # the peers are the same on both sides
 
 Speeds = dict[str, float]  # by the name of the row; more is better
@@ -34,7 +34,7 @@ def runs_a_second(run: Callable[[], object]) -> float:
 
 
 def kernel_measure(name: str, ready: Callable[[Any], Callable[[], object]], races: Callable[[], Any]) -> Measure:
-    """A contender over its events, encoded at the first measurement and then held."""
+    """Return the measurement of a contender over its events, which are encoded once."""
     timed: list[Callable[[], object]] = []
 
     def measure() -> Speeds:
@@ -47,7 +47,7 @@ def kernel_measure(name: str, ready: Callable[[Any], Callable[[], object]], race
 
 
 def shapes_of(run: ModuleType) -> dict[str, tuple[Callable[[], Any], dict[str, Any]]]:
-    """The events of each shape, and its contenders."""
+    """Return the events of each shape, and its contenders."""
     if hasattr(run, "SHAPES"):
         return dict(run.SHAPES)
     sizes = (("1v1", 2, run.DUELS), ("8 entrants", 8, run.RACES), ("1000 entrants", 1000, run.LARGE))
@@ -69,7 +69,7 @@ def contenders(run: ModuleType) -> dict[str, Measure]:
 
 
 def others(run: ModuleType) -> dict[str, Measure]:
-    """What `run.py` measures beside the contenders; a revision may have none of it."""
+    """Return the other measurements of `run.py`, which a revision may lack."""
     duels = cache(lambda: run.fields(1_000_000, 2))
     measures: dict[str, Measure] = {}
     if hasattr(run, "SHAPES"):
@@ -93,9 +93,9 @@ def others(run: ModuleType) -> dict[str, Measure]:
 
 
 def main() -> None:
-    """Answer until there is no more request."""
+    """Answer requests until there are no more."""
     answers = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # what a revision's files print must not stand between the answers
+    os.dup2(2, 1)  # keep the output of a revision's files apart from the answers
     sys.path[0] = sys.argv[1]
     run = importlib.import_module("run")
     measures = contenders(run) | others(run)

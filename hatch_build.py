@@ -1,4 +1,4 @@
-"""Build hook: the README with absolute links, since a package index shows it without the repository."""
+"""Build hook: make the links of the README absolute, because a package index shows it without the repository."""
 
 import re
 from pathlib import Path

@@ -1,10 +1,10 @@
 #!/bin/sh
-# Installs the packages of a lock file into an environment, which is made where there is none:
+# Install the packages of a lock file into an environment, and create it if necessary:
 #
 #     sh .ci/install.sh PYTHON .venv requirements.lock [--editable .]
 #
-# uv does it in a tenth of pip's time: the one on the PATH, or one that pip fetches. It does not read pip's settings, so
-# that pip does the work where it has an index of its own, and where uv cannot.
+# uv takes a tenth of pip's time. The script uses the uv on the PATH, or one that pip downloads. uv does not read pip's
+# settings, so pip installs the packages if its settings name an index, or if uv fails.
 set -eu
 python=$1 venv=$2 lock=$3
 shift 3
@@ -23,7 +23,7 @@ fetch_uv() {
 
 install_with_uv() {
     if pip config list | grep -qE '\.(index-url|no-index)='; then return 1; fi
-    export UV_SYSTEM_CERTS=true  # as pip: those that the machine trusts
+    export UV_SYSTEM_CERTS=true  # trust the machine's certificates, as pip does
     uv=uv
     if ! uv --version >/dev/null 2>&1; then
         uv=$venv/bin/uv

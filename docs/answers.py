@@ -22,7 +22,7 @@ from typing import Any
 SOURCE = Path(__file__).parents[1] / "src" / "podium"
 FOLDER = SOURCE / "client"
 EXAMPLES = SOURCE / "service" / "api" / "examples.json"
-MODULES = {  # by the tag of the operations whose answers are in none of those before
+MODULES = {  # by the tag of the operations whose answers are not in an earlier module
     None: ("answers", "The service's answers"),
     "chances": ("chance_answers", "The service's answers about chances and upcoming races"),
     "pages": ("page_answers", "The service's answers with what pages show"),
@@ -31,7 +31,7 @@ TOGETHER = {
     "fixtures": "chances",
     "daily ranks": "pages",
     "hindsight": "pages",
-}  # tags whose answers stand with those of another
+}  # tags whose answers share a module with those of another tag
 IMPORTS = ("from datetime import date, datetime", "from typing import Literal, NotRequired, TypedDict")
 TYPES = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "null": "None"}
 FORMATS = {"date-time": "datetime", "date": "date"}
@@ -59,13 +59,13 @@ def answers(document: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]
                 yield method.upper(), path, content["application/json"]["schema"]
 
 
-# What a request names, of a pool with three races.
+# Values in example requests for a pool with three races.
 NAMES = {
     "pool": "karts", "event_id": "race-2", "player": "ana", "match_id": "lobby-9", "season": "2026",
     "fixture_id": "race-18", "day": "2025-06-02", "other": "ben", "text": "an", "entrants": ["ana", "ben"],
     "before": True,
 }  # fmt: skip
-ENDS = "void", "merge", "rename", "anonymize", "cancel", "order"  # of paths that change what others read
+ENDS = "void", "merge", "rename", "anonymize", "cancel", "order"  # of paths that change the answers of other paths
 MAX_ITEMS = 2  # of a list in an example
 
 
@@ -127,7 +127,7 @@ def note_example(found: dict[str, Any], operation: dict[str, Any], answer: Any) 
 
 
 def shortened(value: Any) -> Any:
-    """Return a value of JSON with short lists."""
+    """Return a JSON value with short lists."""
     if isinstance(value, dict):
         return {name: shortened(item) for name, item in value.items()}
     return [shortened(item) for item in value[:MAX_ITEMS]] if isinstance(value, list) else value

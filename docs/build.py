@@ -25,7 +25,7 @@ from measurements import best_rows, comparison_page, matchmaking_page, recovery_
 from reference_pages import command_page, http_page, python_page  # noqa: E402
 
 EXAMPLES = DOCS.parent / "examples"
-TABLES = re.compile(r"\{\{ tables ([\w -]+) \}\}")  # in a page of systems: where their tables go
+TABLES = re.compile(r"\{\{ tables ([\w -]+) \}\}")  # in a page of systems: the place of their tables
 WORKED_FILES = (  # of the examples: title, file, system, note
     (
         "A race",
@@ -84,7 +84,7 @@ def system_pages() -> dict[str, tuple[str, ...]]:
 
 
 def system_page(page: str) -> str:
-    """Return a page of systems: its text, with the tables that the code knows."""
+    """Return a page of systems: its text, with tables from the code."""
     text = (DOCS / "systems" / f"{page}.md.in").read_text(encoding="utf-8")
     return TABLES.sub(lambda found: "\n".join(system_tables([find(name) for name in found[1].split()])), text)
 

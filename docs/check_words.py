@@ -23,7 +23,7 @@ ROOT = Path(__file__).parents[1]
 LONG = 26  # words of a sentence
 PARAGRAPH = 90  # words
 SECTION = 300  # words without a heading
-SMALL = 500  # words of a unit in which single findings would weigh too much
+SMALL = 500  # words of a unit in which single findings would count too much
 MOST = 54_000  # words of the documentation, without the records of decisions
 FEW = 2  # findings that such a unit may have
 SHORTEST = 4  # words of a sentence worth a look
@@ -234,7 +234,7 @@ def python(path: str, text: str) -> Iterator[Passage]:
 
 
 class VisibleText(HTMLParser):
-    """The text of a template, one passage per block of HTML."""
+    """The visible text of a template, one passage per block of HTML."""
 
     BLOCKS = frozenset(
         [
@@ -266,7 +266,7 @@ class VisibleText(HTMLParser):
         self.passages: list[Passage] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Begin a block, or hide what a script says; add texts for screen readers."""
+        """Begin a block, hide the text of scripts, and add texts for screen readers."""
         self.hidden += tag in {"script", "style"}
         self.flush(tag)
         self.held += " ".join(f"{value}." for name, value in attrs if name in {"alt", "aria-label"} and value)

@@ -16,9 +16,9 @@ CLASSES = {
     "pages": ("PageRoutes", "The routes that read pages and upcoming races"),
     "writes": ("WriteRoutes", "The routes that change pools"),
 }
-CONVERTED = {"Rerated": ("int", "rerated"), "NewName": ("None", "nothing")}  # answers that the client reduces
-POSITIONAL = {("create_key", "role"), ("fixture_stakes", "player")}  # although they have defaults
-DATES = ("at", "day", "since")  # texts that may also be given as times or dates
+CONVERTED = {"Rerated": ("int", "rerated"), "NewName": ("None", "nothing")}  # reduced by the client
+POSITIONAL = {("create_key", "role"), ("fixture_stakes", "player")}  # positional although they have defaults
+DATES = ("at", "day", "since")  # texts that may also be times or dates
 HEAD = '''"""{doc}, as `make docs` writes them from the service's OpenAPI document."""
 
 from collections.abc import Iterable
@@ -160,7 +160,7 @@ def method_source(verb: str, path: str, operation: dict[str, Any], schemas: dict
 
 
 def declaration(each: Argument) -> str:
-    """Return an argument as the head of a method has it."""
+    """Return an argument as the source in the head of a method."""
     return f"{each.name}: {each.kind}" + ("" if each.default is None else f" = {each.default}")
 
 

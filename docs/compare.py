@@ -1,6 +1,6 @@
 """Write docs/data/predictions.csv, tuned.csv and newer.csv, how well systems predict histories: `make comparison`.
 
-The histories are other people's and not part of this repository. `make docs` then writes docs/comparison.md.
+The histories belong to other people and are not part of this repository. `make docs` then writes docs/comparison.md.
 """
 
 import csv
@@ -50,7 +50,7 @@ def judge_systems(title: str, results: podium.Results, history: History) -> list
 def judge_newer(key: str, folder: Path) -> list[list[str]]:
     """Return a row for each system, and for settings of `adaptive`, judged on the last 40 % of a newer history.
 
-    Systems have default settings. The side is left out, except for settings of `adaptive`.
+    Systems have default settings. Only the settings of `adaptive` read the column `side`.
     """
     history = NEWER[key]
     results = history.read(folder)

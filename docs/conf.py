@@ -1,4 +1,4 @@
-"""The documentation as a site: `make site`. Warnings are errors, and no page loads anything from elsewhere."""
+"""Sphinx settings for the documentation site: `make site`. Warnings are errors, and pages load only local files."""
 
 import sys
 from pathlib import Path

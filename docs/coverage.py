@@ -24,7 +24,7 @@ PLAYERS, DAYS, SPREAD, NOISE, DRIFT = 400, 1000, 1.0, 0.3, 2e-4
 POINTS = 173.7178  # rating points per unit of strength
 STARTED = datetime(2020, 1, 1, tzinfo=UTC)
 MIN_EVENTS = 4  # earlier events of a player, in simulated seasons
-MIN_CAREER = 10  # the same in public histories, and later events that hindsight has seen
+MIN_CAREER = 10  # the same in public histories, and later events for hindsight
 Floats = npt.NDArray[np.float64]
 
 
@@ -51,7 +51,7 @@ def season(seed: int, field: int, races: int) -> tuple[pl.DataFrame, Floats]:
 def covered(rating: Floats, deviation: Floats, truth: Floats) -> list[str]:
     """Return the share of intervals that hold the truth, the mean deviation and the root mean square error.
 
-    A common shift of all ratings is taken off, because results can say nothing about it.
+    A common shift of all ratings is removed, because results cannot determine it.
     """
     error, weight = rating - truth, deviation**-2.0
     error -= float((error * weight).sum() / weight.sum())
@@ -76,7 +76,7 @@ def simulated(field: int, races: int) -> list[str]:
 
 
 def observed(history: History, folder: Path) -> list[str]:
-    """Measure a public history: hindsight, which knows the later results, stands for the truth."""
+    """Measure a public history. Hindsight, which knows the later results, stands for the truth."""
     rated = podium.rate(history.read(folder), SELF_TUNING)
     keys = ["pool", "event_id", "player"]
     later = rated.hindsight().frame.select(*keys, "rating")

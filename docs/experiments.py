@@ -10,7 +10,7 @@ from podium.systems import find, names
 
 DATA = Path(__file__).parent / "data"
 PODIUM = [sys.executable, "-c", "from podium.cli import main; main()"]
-SYSTEMS = [name for name in names() if not find(name).better_in_fields]  # eight race at a time
+SYSTEMS = [name for name in names() if not find(name).better_in_fields]  # races of the season have eight players
 SEASON = "simulate -o season.parquet --skills skills.parquet --set events=5000 --set jumps=0.2 --seed 7"
 RECOVER = "recovery-test season.parquet --skills skills.parquet " + " ".join(f"--system {name}" for name in SYSTEMS)
 LAB = "lab matchmaking --population 50,200,1000,5000 --target 20,40,80"

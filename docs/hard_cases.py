@@ -1,4 +1,4 @@
-"""Results that are hard on a rating system: young pools, rings of accounts, ties, reversals. Tests take them small."""
+"""Difficult results for a rating system: young pools, rings of accounts, ties, reversals. Tests use small ones."""
 
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
@@ -14,20 +14,20 @@ POOL = "default"
 
 
 class YoungPool(NamedTuple):
-    """A pool in which all are new at once, careers are short and fields near even."""
+    """A pool in which all players are new at once, careers are short and fields are nearly even."""
 
     field: int = 12
     races: int = 1500
     races_a_day: int = 9
     players: int = 1700
     days: int = 660
-    spread: float = 0.5  # variance of skills, in squared log-odds, as the three below
-    noise: float = 0.3  # of a day's performance
-    drift: float = 2e-4  # that a day adds to a skill's
+    spread: float = 0.5  # variance of skills, in squared log-odds, as the next two
+    noise: float = 0.3  # variance of a day's performance
+    drift: float = 2e-4  # variance that a day adds to a skill
 
 
 def young_season(seed: int, pool: YoungPool) -> pl.DataFrame:
-    """A season drawn from the system's own model: skills that drift, normal days, and Gumbel luck in each race."""
+    """Return a season drawn from the system's own model: drifting skills, normal days, and Gumbel luck in each race."""
     random = np.random.default_rng(seed)
     skill = random.normal(0.0, np.sqrt(pool.spread), pool.players)
     there_at_first = random.random(pool.players) < 0.5  # noqa: PLR2004  (half)
@@ -49,7 +49,7 @@ def young_season(seed: int, pool: YoungPool) -> pl.DataFrame:
 
 
 def race_table(races: list[tuple[int, npt.NDArray[np.int64]]]) -> pl.DataFrame:
-    """Races as a results table: each the day and its players in order."""
+    """Return races as a results table. Each race is its day and its players in order."""
     sizes = [field.size for _, field in races]
     number = np.repeat(np.arange(len(races)), sizes)
     names = pl.Series([str(player) for _, field in races for player in field.tolist()], dtype=pl.String)
@@ -64,7 +64,7 @@ def race_table(races: list[tuple[int, npt.NDArray[np.int64]]]) -> pl.DataFrame:
 
 
 def ring_of_accounts(pool: str, first: datetime, accounts: int = 10, duels: int = 2000) -> pl.DataFrame:
-    """Duels of a few accounts among themselves within thirty days, in which the first of two always wins."""
+    """Return duels among a few accounts within thirty days, in which the first player always wins."""
     random = np.random.default_rng(1)
     pairs = [sorted(random.choice(accounts, 2, replace=False).tolist()) for _ in range(duels)]
     moments = [first + timedelta(days=30.0 * k / duels) for k in range(duels)]
@@ -80,7 +80,7 @@ def ring_of_accounts(pool: str, first: datetime, accounts: int = 10, duels: int 
 
 
 def with_rows(results: Results, rows: pl.DataFrame) -> pl.DataFrame:
-    """The results with more rows, every event at its time."""
+    """Return the results with more rows, sorted by time."""
     frame = results.frame.select(column for column in results.frame.columns if column in (*rows.columns, "status"))
     moment = frame.schema["started_at"]
     more = rows.with_columns(pl.col("position").cast(frame.schema["position"]), pl.col("started_at").cast(moment))
@@ -88,7 +88,7 @@ def with_rows(results: Results, rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def with_constant_guest(frame: pl.DataFrame, share: float = 0.5) -> pl.DataFrame:
-    """The races with one more player in a share of them, at places that are pure chance."""
+    """Return the races with one more player in a share of them, at random places."""
     random = np.random.default_rng(1)
     rows = []
     for event in frame.partition_by("event_id", maintain_order=True):
@@ -105,18 +105,18 @@ def with_constant_guest(frame: pl.DataFrame, share: float = 0.5) -> pl.DataFrame
 
 
 def reversed_places(frame: pl.DataFrame) -> pl.DataFrame:
-    """The races with the last first."""
+    """Return the races in reversed order of finish."""
     last = pl.col("position").max().over("event_id")
     return frame.with_columns(position=last + 1 - pl.col("position"))
 
 
 def all_tied(frame: pl.DataFrame) -> pl.DataFrame:
-    """The races with everybody first."""
+    """Return the races with everybody tied for first."""
     return frame.with_columns(position=pl.lit(1))
 
 
 def crowd(entrants: int, events: int) -> pl.DataFrame:
-    """Events of one and the same crowd, whose order changes by chance around their strength."""
+    """Return events of a fixed crowd, whose order varies randomly around their strengths."""
     random = np.random.default_rng(1)
     strength = random.normal(0.0, 1.0, entrants)
     orders = [np.argsort(-(strength + random.gumbel(size=entrants))) for _ in range(events)]

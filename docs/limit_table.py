@@ -1,4 +1,4 @@
-"""The table of limits in service/limits.md, read from the code that enforces them."""
+"""The table of limits in service/limits.md, from the code that enforces them."""
 
 import re
 
@@ -23,11 +23,11 @@ MARKS = "<!-- limits -->", "<!-- end of limits -->"
 
 
 def bytes_of(count: float) -> str:
-    """A number of bytes, as people read it."""
+    """Return a number of bytes in readable units."""
     return f"{count / 1e6:g} MB" if count >= 1e6 else f"{count:,} bytes"  # noqa: PLR2004
 
 
-LIMITS = (  # the thing, its limit, and what happens beyond it
+LIMITS = (  # each limit: its subject, its value, and the result of exceeding it
     ("request headers", f"{bytes_of(MAX_HEADER_BYTES)}, {Phase.HEADERS.value:g} s", "connection closed"),
     ("body of an API request", bytes_of(bodies.MAX_BODY_BYTES), "413"),
     ("time to send the body", f"{Phase.BODY.value:g} s", "connection closed"),

@@ -1,4 +1,4 @@
-"""Formulas as MathML, made when the site is built: no script, no font and no picture comes from elsewhere."""
+"""Formulas as MathML, made when the site is built. Pages load no script, font or picture from elsewhere."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ def visit_inline(translator: SphinxTranslator, node: Any) -> None:
 
 
 def visit_block(translator: SphinxTranslator, node: Any) -> None:
-    """Write a formula that stands by itself; a formula a line."""
+    """Write a displayed formula, one line per formula."""
     for line in node.astext().split(r"\\"):
         translator.body.append(f'<div class="formula">{convert(line.strip(), display="block")}</div>\n')
     raise_skip()
@@ -28,6 +28,6 @@ def raise_skip() -> None:
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    """Take over from Sphinx's own renderers of formulas."""
+    """Replace Sphinx's own renderers of formulas."""
     app.add_html_math_renderer("mathml", (visit_inline, None), (visit_block, None))
     return {"parallel_read_safe": True, "parallel_write_safe": True}

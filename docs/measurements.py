@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 DOCS = Path(__file__).parent
 WHOLE = "nothing"  # the row of the parts table with the log loss itself
-SHORT = re.compile(r"( singles)? (\d{4}-\d{4}|Grand Prix|engines).*|,.*")  # what a column heading can do without
+SHORT = re.compile(r"( singles)? (\d{4}-\d{4}|Grand Prix|engines).*|,.*")  # words that a column heading can omit
 
 
 class Loss(NamedTuple):

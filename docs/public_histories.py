@@ -1,4 +1,4 @@
-"""The public histories of docs/comparison.md. The results are other people's and not part of this repository."""
+"""The public histories of docs/comparison.md. The results belong to other people and are not in this repository."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,19 +12,19 @@ from podium.systems import find
 
 SELF_TUNING = "adaptive"
 HEATS_APART = "speedway"  # a history of events with many heats, judged once more with each heat as an event
-STARTING_RATED = ("dwz", "fide")  # systems in which, otherwise, nobody would ever have a rating here
-OTHER_COLUMNS = ("team_name", "published")  # in a file, but in no results table
+STARTING_RATED = ("dwz", "fide")  # systems that would otherwise never rate anybody here
+OTHER_COLUMNS = ("team_name", "published")  # in the file, but not in a results table
 
 
 class History(NamedTuple):
-    """A history: what it is, its file, from when it is judged, and where its training part ends."""
+    """A history: its title and file, the date from which it is judged, and the end of its training part."""
 
     title: str
     file: str
     since: str | None
     train_until: str
-    trials: int = 160  # parameter sets that a search tries
-    settings: Mapping[str, str] = {}  # of `adaptive`: what entrants share here
+    trials: int = 160  # parameter sets in a search
+    settings: Mapping[str, str] = {}  # settings of `adaptive` for columns that entrants share here
 
     def read(self, folder: Path) -> podium.Results:
         """Return the results from the file in a folder."""
@@ -70,7 +70,7 @@ NEWER = {
     "nfl": History("American football (NFL) 1920-2020", "nfl.parquet", None, "60%"),
     "halo_team": History("Halo 2, sides of about six", "halo_team.parquet", None, "60%"),
 }
-# Settings of `adaptive` that are judged on them with the side, which other systems do not read.
+# Settings of `adaptive` that are judged on them with the column `side`, which other systems do not read.
 NEWER_SETTINGS = {
     "climb_lead": (),
     "lol": ("adaptive",),

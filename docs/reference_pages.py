@@ -14,7 +14,7 @@ import podium
 import podium.sklearn
 from podium.cli.commands import build
 
-COMMON = 3  # commands with an option from which on it is described once for all
+COMMON = 3  # from this many commands on, a common option is described once for all
 HELP = "--help"
 INTRODUCTIONS = {  # by the tag of the endpoints
     "pools": "A pool is one ranking with its rating system. New pools are private.",
@@ -28,9 +28,9 @@ INTRODUCTIONS = {  # by the tag of the endpoints
     "hindsight": "Smoothed ratings, which also use later results. Only pools with the `adaptive` system have them.",
     "daily ranks": "Ranks at 00:00 UTC on each day.",
 }
-OFTEN = 3  # endpoints with a parameter from which on it is described once for all
+OFTEN = 3  # from this many endpoints on, a common parameter is described once for all
 
-NAMES_OF = {  # the names that a group has; every other one is under the last title
+NAMES_OF = {  # the names of each group; every other name is under the last title
     "Rating": (
         "rate",
         "Rated",
@@ -83,7 +83,7 @@ def directive(module: ModuleType, name: str, members: str = "") -> list[str]:
     elif issubclass(described, Exception):
         kind, options = "autoexception", [":show-inheritance:"]
     else:
-        inherits = name.endswith("Client") or name in ("Rated", "Live")  # the client's routes; where players stand
+        inherits = name.endswith("Client") or name in ("Rated", "Live")  # the client's routes, methods about players
         inherited = [":inherited-members:"] if inherits else []
         kind, options = "autoclass", [f":members: {members}".rstrip(), *inherited]
     return ["```{eval-rst}", f".. {kind}:: {module.__name__}.{name}", *(f"   {each}" for each in options), "```", ""]
@@ -129,7 +129,7 @@ def command_page() -> str:
 
 
 def often(count: "Counter[tuple[str, str]]", least: int) -> list[tuple[str, str]]:
-    """Return the names with a text that occur so often, each name with its most frequent text only."""
+    """Return the texts that occur at least this often, by name, with the most frequent text of each name."""
     texts: dict[str, str] = {}
     for (name, text), times in count.most_common():
         if times >= least:

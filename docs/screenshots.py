@@ -1,4 +1,4 @@
-"""Pictures of the served pages for the documentation: the example season in a browser. Run by `make screenshots`."""
+"""Take pictures of the served pages for the documentation, with the example season: `make screenshots`."""
 
 import shutil
 import threading
@@ -14,7 +14,7 @@ from podium.service import create_app
 FOLDER = Path(__file__).parent / "pictures"
 MAX_BYTES = 150_000
 DESK, PHONE = (1280, 1060), (390, 844)
-PICTURES = {  # the page, the screen and the scheme of each
+PICTURES = {  # the page, the screen and the color scheme of each
     "why": ("/bikes/events/bikes-058/Dragana", DESK, "light"),
     "why-phone": ("/bikes/events/bikes-058/Dragana", PHONE, "dark"),
     "home": ("/", DESK, "light"),
@@ -46,7 +46,7 @@ def take(address: str) -> None:
 
 
 def main() -> None:
-    """Serve the season, and take the pictures."""
+    """Serve the season and take the pictures."""
     FOLDER.mkdir(exist_ok=True)
     with season_store(season_path()) as store:
         server = uvicorn.Server(uvicorn.Config(create_app(store), port=0, log_level="error"))

@@ -40,13 +40,13 @@ PLAYERS = ("spread", "event", "idle_day", "noise", "growth", "ageing", "unfinish
 LEARNT = (*PLAYERS, "thing_1_spread", "thing_1_day", "side_spread", "side_day")
 UNREAD = {"shared": "what is shared: a car, a club", "side": "the side: home, white"}
 MATCHES = {"teams": 2, "entrants": 20, "players": 200, "events": 300}  # ten against ten
-HELD = 1e12  # a precision that no result moves
+HELD = 1e12  # a precision so high that no result changes the value
 SEEDS = range(100, 120)
-RING_BEGINS = datetime(2011, 1, 10, tzinfo=UTC)  # a week after the part that is judged
+RING_BEGINS = datetime(2011, 1, 10, tzinfo=UTC)  # a week into the judged part
 
 
 class Variant(NamedTuple):
-    """Another beginning of a pool: values of some parameters, and which of them no result moves."""
+    """A pool's start values: some parameters' values, and the parameters that stay fixed."""
 
     title: str
     values: Mapping[str, float] = {}
@@ -54,7 +54,7 @@ class Variant(NamedTuple):
 
 
 def without(title: str, name: str, value: float) -> Variant:
-    """The system without a part: its parameter stays where it does nothing."""
+    """Return the system without one part: its parameter stays at a value without effect."""
     return Variant(title, {name: value}, (name,))
 
 
@@ -73,13 +73,13 @@ PARTS = (
 
 
 def elsewhere(title: str, factor: float, *names: str) -> Variant:
-    """A start of some parameters so many times as large."""
+    """Return a start with some parameters multiplied by a factor."""
     start = find("adaptive")().new_pool()
     return Variant(title, {name: getattr(start, name) + math.log(factor) for name in names})
 
 
 def starts() -> tuple[Variant, ...]:
-    """Other starts."""
+    """Return the other starts to compare."""
     return (
         elsewhere("spread / 7", 1 / 7, "spread"),
         elsewhere("spread x 7", 7, "spread"),
@@ -91,7 +91,7 @@ def starts() -> tuple[Variant, ...]:
 
 
 def pools_of(system: System, events: Events, variant: Variant) -> PoolNumbers:
-    """The pools' states at such a beginning, (pools, fields)."""
+    """Return the pools' states with these start values, (pools, fields)."""
     pools = new_pools(system, len(events.pools))
     fields = list(system.pool_state_type._fields)  # type: ignore[union-attr]
     for name in set(variant.values) & set(fields):
@@ -103,13 +103,13 @@ def pools_of(system: System, events: Events, variant: Variant) -> PoolNumbers:
 
 
 def loss_of(events: Events, selection: HeatSelection, variant: Variant, system: System | None = None) -> float:
-    """The log loss of the selected heats at such a beginning."""
+    """Return the log loss of the selected heats with these start values."""
     system = system or find("adaptive")()
     return log_loss(judge_heats(events, system, selection, pools_of(system, events, variant))[0])
 
 
 class Judged(NamedTuple):
-    """A history, and its part that is judged."""
+    """A history and its judged part."""
 
     title: str
     system: System
@@ -117,12 +117,12 @@ class Judged(NamedTuple):
     selection: HeatSelection
 
     def loss(self, variant: Variant) -> float:
-        """The log loss at such a beginning."""
+        """Return the log loss with these start values."""
         return loss_of(self.events, self.selection, variant, self.system)
 
 
 def load(folder: Path, unread: str = "") -> list[Judged]:
-    """The histories, judged after their training parts; what is shared, or the side, may go unread."""
+    """Return the histories, judged after their training parts, optionally without shared columns or the side."""
     judged = []
     for history in HISTORIES.values():
         results = history.read(folder)
@@ -150,7 +150,7 @@ def parts(histories: list[Judged], folder: Path) -> list[list[str]]:
 
 
 def changes(histories: list[Judged], whole: list[float], variant: Variant) -> list[str]:
-    """By how much a beginning changes the log loss of each history."""
+    """Return the change of each history's log loss with other start values."""
     return [f"{each.loss(variant) - loss:+.4f}" for each, loss in zip(histories, whole, strict=True)]
 
 
@@ -162,7 +162,7 @@ def other_starts(histories: list[Judged]) -> list[list[str]]:
 
 
 def young_pools() -> list[list[str]]:
-    """Pools in which all are new at once: the log loss less that of the parameters that drew them."""
+    """Return the excess log loss of young pools over the parameters that drew them."""
     cases = {
         "fields of 4": YoungPool(field=4),
         "fields of 12": YoungPool(),
@@ -177,7 +177,7 @@ def young_pools() -> list[list[str]]:
 
 
 def young_gap(seed: int, pool: YoungPool) -> float:
-    """The log loss on a season's last two fifths, less that with the true parameters, which no result moves."""
+    """Return the excess log loss on a season's last two fifths over the true parameters, which stay fixed."""
     events = encode(podium.read_results(young_season(seed, pool)), find("adaptive")())
     count = events.columns.entrants.size - 1
     selection = HeatSelection(np.arange(count) >= 0.6 * count)
@@ -194,7 +194,7 @@ def upsets(folder: Path) -> list[list[str]]:
 
 
 def rigged_tennis(folder: Path) -> list[str]:
-    """Add ten accounts to tennis that only meet each other."""
+    """Add ten accounts to tennis that only play each other."""
     history = HISTORIES["atp"]
     results = history.read(folder)
     ring = podium.read_results(with_rows(results, ring_of_accounts("atp", RING_BEGINS)))
@@ -229,7 +229,7 @@ def ring_row(where: str, rated: podium.Rated, change: float) -> list[str]:
 
 
 def others_loss(rated: podium.Rated, strangers: list[str]) -> float:
-    """The log loss of pairs in which these players are not."""
+    """Return the log loss of pairs without these players."""
     pairs = rated.predictions()
     pairs = pairs.filter(~pl.col("player").is_in(strangers) & ~pl.col("opponent").is_in(strangers))
     result, chance = pairs["result"].to_numpy(), pairs["expected"].to_numpy()
@@ -237,7 +237,7 @@ def others_loss(rated: podium.Rated, strangers: list[str]) -> float:
 
 
 def constant_guest() -> list[str]:
-    """One player of no skill in half of all races."""
+    """Return the row of a player without skill in half of all races."""
     season = young_season(1, YoungPool(field=8))
     visited = podium.rate(with_constant_guest(season), "adaptive")
     change = others_loss(visited, ["the guest"]) - others_loss(podium.rate(season, "adaptive"), ["the guest"])
@@ -247,7 +247,7 @@ def constant_guest() -> list[str]:
 
 
 def small_cases() -> list[list[str]]:
-    """Cases without others."""
+    """Return the rows of small cases."""
     season = young_season(2, YoungPool(field=8, races=600))
     mirrored = mirror_gap(season)
     tied = podium.rate(all_tied(season), "adaptive")
@@ -265,7 +265,7 @@ def small_cases() -> list[list[str]]:
 
 
 def moves(histories: list[Judged]) -> list[list[str]]:
-    """The largest move of one event in each history, and in matches of ten against ten."""
+    """Return the largest move of one event in each history, and in matches of ten against ten."""
     rated = [(each.title, podium.rate(each.events.results, each.system)) for each in histories]
     rated.append(
         ("matches of ten against ten, simulated", podium.rate(podium.simulate(**MATCHES, seed=1).results, "adaptive"))
@@ -277,14 +277,14 @@ def moves(histories: list[Judged]) -> list[list[str]]:
 
 
 def largest_move(rated: podium.Rated) -> list[str]:
-    """By how much somebody moved most in one event, from where to where, and the range of all ratings."""
+    """Return the largest move of a player in one event, with its start and end, and the range of all ratings."""
     moved = rated.history.sort(pl.col("delta").abs(), descending=True).row(0, named=True)
     to = f"{moved['rating_before']:.0f} to {moved['rating']:.0f}"
     return [f"{moved['delta']:+.0f}", to, verdict(rated)]
 
 
 def mirror_gap(season: pl.DataFrame) -> float:
-    """Return the largest distance of the reversed races' ratings from the mirrored ratings, in points."""
+    """Return the largest gap between the reversed races' ratings and the mirrored ratings, in points."""
     forth, back = (
         podium.rate(each, "adaptive").ratings.sort("player")["rating"] for each in (season, reversed_places(season))
     )

@@ -1,7 +1,7 @@
 """Write docs/tuned.toml: every system's parameters tuned on a history's training part: `make tuned DATA=folder`.
 
-Searches take an hour, so their outcome is stored and `make comparison` only judges it. A system that is there already
-is not searched again; delete its part to have it searched.
+Searches take an hour, so the file stores their results and `make comparison` only judges them. Stored systems are not
+searched again. To repeat a search, delete its part of the file.
 """
 
 import json
@@ -20,13 +20,13 @@ HEADER = "# Parameters with the least log loss on the training part of each hist
 
 
 def changed_settings(system: System) -> Settings:
-    """The parameters that are not at their defaults; a switched-off one is "none"."""
+    """Return the parameters that differ from their defaults; "none" stands for a switched-off one."""
     values = {setting.name: (getattr(system, setting.name), setting.default) for setting in fields(system)}
     return {key: "none" if value is None else value for key, (value, default) in values.items() if value != default}
 
 
 def as_text(histories: dict[str, dict[str, Settings]]) -> str:
-    """The file."""
+    """Return the text of the file."""
     lines = [HEADER]
     for key in HISTORIES:
         for name, settings in sorted(histories.get(key, {}).items()):
@@ -37,7 +37,7 @@ def as_text(histories: dict[str, dict[str, Settings]]) -> str:
 
 
 def tune_all(folder: Path) -> None:
-    """Search what is not stored yet; write after every search."""
+    """Run the missing searches, and write the file after each one."""
     histories = stored()
     for key, history in HISTORIES.items():
         results = history.read(folder)

@@ -25,24 +25,24 @@ Settings = dict[str, Any]
 
 
 def stored() -> dict[str, dict[str, Settings]]:
-    """The tuned parameters by history and system."""
+    """Return the tuned parameters by history and system."""
     return tomllib.loads(FILE.read_text(encoding="utf-8")) if FILE.exists() else {}
 
 
 def tuned_system(name: str, settings: Settings) -> System:
-    """The system with stored parameters, of which "none" is a switched-off one."""
+    """Return the system with stored parameters; "none" switches a parameter off."""
     return find(name)(**{key: None if value == "none" else value for key, value in settings.items()})
 
 
 def later_events(results: podium.Results, train_until: str) -> pl.Series:
-    """The events after the training part."""
+    """Return the events after the training part."""
     dated = with_dates(results)
     end = last_training(starts_of(dated.frame), train_until)
     return dated.frame.filter(pl.col("started_at") > end)["event_id"].unique()
 
 
 def later_heats(events: Events, later: pl.Series) -> npt.NDArray[np.bool_]:
-    """The heats, (heats), of these events that are judged."""
+    """Return True for each judged heat of these events, (heats)."""
     columns = events.columns
     starts = (columns.entries if columns.entries.size else columns.entrants)[:-1]
     heats: npt.NDArray[np.bool_] = (
@@ -53,13 +53,13 @@ def later_heats(events: Events, later: pl.Series) -> npt.NDArray[np.bool_]:
 
 
 def judge_later(results: podium.Results, system: System, later: pl.Series) -> pl.DataFrame:
-    """The sums of each later event; all events are learnt, and the system sees the table as it is."""
+    """Return the sums of each later event. The system learns from all events of the unchanged table."""
     events = encode(results, system)
     return judge_heats(events, system, HeatSelection(later_heats(events, later)))[0]
 
 
 def log_loss(table: pl.DataFrame) -> float:
-    """The mean over pairs."""
+    """Return the mean log loss over pairs."""
     return float(table["log_loss"].sum() / table["pairs"].sum())
 
 
@@ -80,13 +80,13 @@ def against_tuned(results: podium.Results, key: str) -> list[list[str]]:
 
 
 def gap(table: pl.DataFrame, first: pl.DataFrame) -> list[str]:
-    """Return the log loss less another's, and the ends of its interval."""
+    """Return the difference of two log losses, and the ends of its interval."""
     less = interval(losses_of_both(table, first, "pair").sort("event_id").drop("event_id").to_numpy())
     return [f"{less[key]:.4f}" for key in ("log_loss", "low", "high")]
 
 
 def tunable(results: podium.Results) -> list[str]:
-    """The systems that these results serve, but for the one that tunes itself."""
+    """Return the systems that can rate these results, except the one that tunes itself."""
     served = []
     for name in names():
         try:

@@ -1,4 +1,4 @@
-"""Make the example season with the simulator: seeded, so that it is the same file each time.
+"""Make the example season with the simulator. A fixed seed makes it the same file each time.
 
     python examples/make_season.py [--seed N] [--out FILE]
 
@@ -19,9 +19,9 @@ NAMES = [
     "Uma", "Viktor", "Wanda", "Ximena", "Yusuf", "Zoë", "Old Tom", "雪", "Nadia", "Pavel",
 ]  # fmt: skip
 COMMON = {"players": len(NAMES), "days": 350.0, "newcomers": 0.35, "jumps": 0.1, "jump": 350.0}
-FAVOURITES = (1, 4, 9)  # who drive with a handicap for a night
+FAVOURITES = (1, 4, 9)  # players who drive with a handicap for one night
 TIMES, SCORES, SHARES = ("position", "time_s"), ("score",), ("score", "played_s", "duration_s")
-# A scenario for each pool, and the measures that its results tell.
+# A scenario for each pool, and the measures in its results.
 POOLS = {
     "karts": (Scenario(events=120, entrants=7, quits=0.05, resolution_s=0.05, ideal_s=140.0, **COMMON), TIMES),
     "bikes": (Scenario(events=60, entrants=6, heats=4, quits=0.03, **COMMON), SCORES),
@@ -37,7 +37,7 @@ COLUMNS = [
 
 
 def results_of(pool: str, seed: int) -> pl.DataFrame:
-    """The results of one pool."""
+    """Return the results of one pool."""
     scenario, measures = POOLS[pool]
     settings = {name: getattr(scenario, name) for name in Scenario.__slots__} | {"seed": seed}
     results = simulate(Scenario(**settings)).results
@@ -67,7 +67,7 @@ def results_of(pool: str, seed: int) -> pl.DataFrame:
 
 
 def with_stewards(results: pl.DataFrame, seed: int) -> pl.DataFrame:
-    """Some are disqualified, some who were listed do not start; never the first three."""
+    """Disqualify some players and mark some as non-starters, but never the first three."""
     drawn = pl.Series(np.random.default_rng(seed).random(results.height))
     behind = pl.col("position") > 3
     status = pl.when(behind & (drawn < 0.04)).then(pl.lit("disqualified"))
@@ -79,7 +79,7 @@ def with_stewards(results: pl.DataFrame, seed: int) -> pl.DataFrame:
 
 
 def make_season(seed: int = 2025) -> pl.DataFrame:
-    """The example season as a results table."""
+    """Return the example season as a results table."""
     pools = [results_of(pool, seed + number) for number, pool in enumerate(POOLS)]
     season = pl.concat(pools, how="diagonal").sort("started_at", maintain_order=True)
     instants = pl.col("started_at").dt.strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -9,6 +9,7 @@ import polars as pl
 from podium.engine.system import System
 from podium.errors import ResultsError, needs_extra
 from podium.rating import rate
+from podium.support.arrays import Floats
 from podium.systems import make_system
 
 with needs_extra("sklearn", "a classifier for scikit-learn"):
@@ -70,7 +71,7 @@ class DuelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError(str(error)) from error
         return self
 
-    def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:  # noqa: N803
+    def predict_proba(self, X: Any) -> Floats:  # noqa: N803
         """Predict the probabilities of losing and winning.
 
         Args:
@@ -140,7 +141,7 @@ class DuelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
 
-def scores_of(results: npt.NDArray[Any]) -> tuple[npt.NDArray[np.float64], npt.NDArray[Any]]:
+def scores_of(results: npt.NDArray[Any]) -> tuple[Floats, npt.NDArray[Any]]:
     """Return the score of each duel, and the two classes: loss and win.
 
     Raises:

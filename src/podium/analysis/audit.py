@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from podium.engine import rules
@@ -15,6 +14,7 @@ from podium.kernels.records import read
 from podium.ledger.history import states_brought, system_at
 from podium.rated import Rated
 from podium.rating import rate
+from podium.support.arrays import Floats, Integers
 
 ROUNDING = 1e-9  # rounding error of sums, relative to the points that an event moves
 TOP_PLAYERS = 10
@@ -83,7 +83,7 @@ def with_causes(rated: Rated) -> pl.DataFrame:
     )
 
 
-def participation_points(rated: Rated) -> npt.NDArray[np.float64]:
+def participation_points(rated: Rated) -> Floats:
     """Return the points by which entering states exceed the previous states, such as base points."""
     columns = rated.events.columns
     gained = np.zeros(columns.player.size)
@@ -180,7 +180,7 @@ def isolated_groups(rated: Rated) -> pl.DataFrame:
     return pl.DataFrame(rows, schema={"pool": pl.String, "size": pl.Int64, "players": pl.List(pl.String)})
 
 
-def connected_groups(size: int, one: npt.NDArray[np.int64], other: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+def connected_groups(size: int, one: Integers, other: Integers) -> Integers:
     """Return the group of each node, numbered by its smallest node. Links join the nodes `one` and `other` in pairs."""
     group = np.arange(size)
     while True:

@@ -8,7 +8,6 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from podium.analysis.predictions import MIN_PROBABILITY
 from podium.engine import rules
@@ -30,6 +29,7 @@ from podium.engine.system import System
 from podium.engine.tables.encoding import Events
 from podium.kernels.compiled import compile_twice, kernel
 from podium.kernels.records import LANES, plus, read_lane, times, total, write_lane
+from podium.support.arrays import Floats, Mask
 
 CHANCES_MULTIPLIED = 8  # number of probabilities to multiply before taking a logarithm; SURE^(2 * 8) does not underflow
 
@@ -56,9 +56,7 @@ def can_share(system: System, events: Events | None = None) -> bool:
     return events is None or (events.columns.side.size == 0 and not takes_sums(system, events.columns))
 
 
-def sums_of_losses(
-    systems: list[System], events: Events, selected: npt.NDArray[np.bool_]
-) -> tuple[npt.NDArray[np.float64], float]:
+def sums_of_losses(systems: list[System], events: Events, selected: Mask) -> tuple[Floats, float]:
     """Return the losses of up to `LANES` candidates in one pass, and the number of pairs.
 
     Args:

@@ -11,7 +11,6 @@ import polars as pl
 from podium.analysis.predictions import BINS
 from podium.analysis.scores import (
     TIMES,
-    Floats,
     Judged,
     Metric,
     Window,
@@ -29,6 +28,7 @@ from podium.engine.tables.selection import EVENT
 from podium.errors import ParameterError
 from podium.importers.tables import read_any
 from podium.results.reading import Results
+from podium.support.arrays import Floats
 from podium.systems import make_system
 
 RESAMPLES = 1000

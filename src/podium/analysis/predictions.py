@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from podium.engine.inputs import comparable, entrant_at, entries_of, entry_at, heats_of, slot_at
 from podium.engine.kernel_calls import run_kernel
@@ -19,6 +18,7 @@ from podium.errors import NotFiniteError
 from podium.kernels.compiled import compile_twice, kernel
 from podium.kernels.records import plus, read, times, write
 from podium.ledger.history import pools_brought
+from podium.support.arrays import Floats, Integers, Mask
 
 BINS = 10  # rows of the reliability table
 MIN_PROBABILITY = 1e-15  # lower limit of a probability, so that an upset causes a finite loss
@@ -61,17 +61,17 @@ NO_WINNER = WinnerScores(*(0.0,) * len(WinnerScores._fields))
 class Predictions:
     """The scores of a system's predictions."""
 
-    pairs: npt.NDArray[np.float64]  # (heats, fields of PairScores)
-    winners: npt.NDArray[np.float64]  # (heats, fields of WinnerScores)
-    event_row: npt.NDArray[np.int64]  # (heats): a row of the results table from the heat's event
+    pairs: Floats  # (heats, fields of PairScores)
+    winners: Floats  # (heats, fields of WinnerScores)
+    event_row: Integers  # (heats): a row of the results table from the heat's event
     replayed: Replayed
-    bins: npt.NDArray[np.float64]  # (BINS, 3): pairs seen from both sides, sum of expected, sum of results
+    bins: Floats  # (BINS, 3): pairs seen from both sides, sum of expected, sum of results
 
 
 class HeatSelection(NamedTuple):
     """The predictions to judge."""
 
-    heats: npt.NDArray[np.bool_]  # (heats)
+    heats: Mask  # (heats)
     min_events: float = 0.0  # number of previous rated events that each player needs for a pair to be judged
     established_events: float = 10.0  # the same, for a pair to count as established
     by_player: float = 0.0  # 1 if a pair of sides counts once per pair of players, 0 if it counts only once

@@ -6,7 +6,6 @@ from datetime import date, datetime
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from podium.analysis.predictions import HeatSelection, PairScores, Predictions, WinnerScores, predict
@@ -21,13 +20,13 @@ from podium.ledger.pair_predictions import held_heats, pair_predictions, pairs_i
 from podium.probability.draws import DRAW, learn_draws
 from podium.results.hashing import runs
 from podium.results.reading import Results
+from podium.support.arrays import Floats, Mask
 from podium.support.words import counted
 
 TIMES = {"since", "until", "min_events"}  # fields of a Window
 SUMS = (*PairScores._fields, *WinnerScores._fields, "tau", "heats")  # fields of sums over an event
 OVER_PAIRS = ("log_loss", "brier", "correct", "clipped", "clipped_log_loss")  # fields of means over pairs
 OVER_FIELDS = ("winner_log_loss", "winner_correct")  # fields of means over heats with a winner
-Floats = npt.NDArray[np.float64]
 Metric = Callable[[Floats, Floats], Any]  # a function of results and expected scores
 
 
@@ -125,7 +124,7 @@ def three_way_log_loss(events: Events, system: System, predictions: Predictions)
     return float(np.concatenate(losses).mean()) if losses else None
 
 
-def judged_heats(events: Events, window: Window, system: System | None = None) -> npt.NDArray[np.bool_]:
+def judged_heats(events: Events, window: Window, system: System | None = None) -> Mask:
     """Return a mask of the heats in the window. Overall results count only for events without other heats.
 
     Raises:

@@ -11,16 +11,14 @@ from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from podium.engine.system import in_words
 from podium.errors import ParameterError
 from podium.kernels.compiled import compile_kernel
 from podium.probability.gamma import SHAPES, matched_slope
+from podium.support.arrays import Floats, Integers
 
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
 START = datetime(2025, 1, 1, tzinfo=UTC)
 DAY_S = 86_400
 CENTRE = 1500.0

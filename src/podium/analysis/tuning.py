@@ -15,12 +15,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from podium.analysis.batched import can_share, sums_of_losses
 from podium.analysis.evaluation import Evaluation, evaluate
-from podium.analysis.scores import Floats, Window, judge_events, judged_heats
+from podium.analysis.scores import Window, judge_events, judged_heats
 from podium.engine import rules
 from podium.engine.system import System, kinds
 from podium.engine.tables.encoding import Events, encode
@@ -30,6 +29,7 @@ from podium.kernels.records import LANES
 from podium.ledger.leaderboard import instant
 from podium.results.consistency import in_sequence
 from podium.results.reading import Results
+from podium.support.arrays import Floats, Mask
 from podium.systems import make_system
 
 SEED = 1
@@ -162,7 +162,7 @@ class Losses:
     def __init__(self, train: Results, fit_since: datetime) -> None:
         self._train = train
         self._window = Window(since=fit_since)
-        self._encoded: dict[Any, tuple[Events, npt.NDArray[np.bool_]]] = {}  # events and the heats to judge
+        self._encoded: dict[Any, tuple[Events, Mask]] = {}  # events and the heats to judge
 
     def judge(self, candidates: Sequence[System]) -> list[float]:
         """Return the log loss of each candidate, or infinity if it is not a number."""
@@ -196,7 +196,7 @@ class Losses:
             return math.inf, 1.0
         return float(table["log_loss"].to_numpy().sum()), float(table["pairs"].to_numpy().sum())
 
-    def _encode(self, system: System) -> tuple[Events, npt.NDArray[np.bool_]]:
+    def _encode(self, system: System) -> tuple[Events, Mask]:
         key = reading_key(system)
         if key not in self._encoded:
             events = encode(self._train, system)

@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from podium.engine.inputs import ABSENT, Columns, Entry, Heat, entry_at, mode_at, slot_at, weight_at
 from podium.engine.large_heats import (
@@ -44,6 +43,7 @@ from podium.engine.tables.placing import Reported, place_heats
 from podium.engine.tables.selection import DAY_US, DAYS_TO_1970, UNFINISHED_STATUS, UNRATED_STATUS, idle_between
 from podium.kernels.compiled import compile_twice, kernel
 from podium.kernels.records import LANES, plus, read, read_fields, times, write, write_fields
+from podium.support.arrays import Integers
 
 MAX_ENTRANTS = 256  # largest event to check against the next one; the check compares all pairs of players
 
@@ -139,7 +139,7 @@ def encode_small(
     system: System,
     pool: str,
     started_at: int | None,
-    seen: npt.NDArray[np.int64],
+    seen: Integers,
 ) -> Columns:
     """Encode an event.
 

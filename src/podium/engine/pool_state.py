@@ -6,13 +6,13 @@ from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-import numpy.typing as npt
 
 from podium.engine.inputs import MODES, OTHER_MODE, Occasion
 from podium.kernels.compiled import kernel, rule
 from podium.kernels.records import finite, read, total, write, write_column
+from podium.support.arrays import Floats
 
-PoolNumbers = npt.NDArray[np.float64]
+PoolNumbers = Floats
 NO_OCCASION = Occasion(np.nan, -1.0)
 DAY = "day"  # the field of a pool's state that holds the day of its newest event, if it has one
 

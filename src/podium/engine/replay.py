@@ -22,6 +22,7 @@ from podium.engine.tables.selection import idle_between, numbers_at
 from podium.engine.tables.sides import empty_sides
 from podium.errors import NotFiniteError
 from podium.kernels.compiled import compile_kernel, compile_twice
+from podium.support.arrays import Floats, Integers
 
 # A run of this many duels justifies compiling a kernel for it, which takes a second.
 MIN_DUELS = 4096
@@ -116,7 +117,7 @@ def goes_in_lanes(system: System) -> bool:
     return system.duel_types is not None and (bool(system.duel_types) or system.shipped)
 
 
-States = npt.NDArray[np.float64]
+States = Floats
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +125,7 @@ class Replayed:
     """The result of a replay."""
 
     states: States  # (players, fields): after the last event
-    before: npt.NDArray[np.float64]  # (entrants): rating before the event
+    before: Floats  # (entrants): rating before the event
     after: States  # (entrants, fields): state after the event; stored column by column, shared with a history
     start: States | None = None  # (players, fields): before the first event; None for newcomers
     pools: PoolNumbers = field(default_factory=lambda: np.empty((1, 0)))  # (pools, fields): after the last event
@@ -280,11 +281,11 @@ def scratch_for(system: System, columns: Columns, first: int, last: int, pool: P
     return wide_scratch(system, sizes, scratch)
 
 
-def heat_sizes(columns: Columns, first: int, last: int) -> npt.NDArray[np.int64]:
+def heat_sizes(columns: Columns, first: int, last: int) -> Integers:
     """Return the number of entries in each heat of updates `first` to `last`."""
     begin, end = (int(columns.heats[first]), int(columns.heats[last])) if columns.heats.size else (first, last)
     offsets = columns.entries if columns.entries.size else columns.entrants
-    sizes: npt.NDArray[np.int64] = np.diff(offsets[begin : end + 1])
+    sizes: Integers = np.diff(offsets[begin : end + 1])
     return sizes
 
 
@@ -297,7 +298,7 @@ def takes_sums(system: System, columns: Columns) -> bool:
 NEVER = np.iinfo(np.int64).min  # marks a player who has not appeared before
 
 
-def with_idle_before(events: Events, system: System, period: str, seen: npt.NDArray[np.int64]) -> Events:
+def with_idle_before(events: Events, system: System, period: str, seen: Integers) -> Events:
     """Return the events with the idle time of each player before their first event, counted from their last appearance.
 
     Args:

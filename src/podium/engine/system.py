@@ -20,6 +20,7 @@ from podium.kernels.compiled import SHIPPED, qualify, version_of
 from podium.kernels.logarithm import LN_10
 from podium.probability.logistic import logistic_workspace
 from podium.probability.ranks import GumbelPerformances, Performances
+from podium.support.arrays import Floats, Mask
 from podium.support.words import suggestion
 
 STEP = 1e-4  # difference in points between the two states used to measure a slope
@@ -237,7 +238,7 @@ class System(PoolReader):
         """The number of decimal places in displayed points: at least one, and as precise as one decimal in Elo."""
         return max(1, math.ceil(1.0 - ROUNDING - math.log10(self.points_per_logit / ELO_SCALE)))
 
-    def season_begins(self, states: npt.NDArray[np.float64], keep: float) -> npt.NDArray[np.float64]:
+    def season_begins(self, states: Floats, keep: float) -> Floats:
         """Return the states after a soft reset, in which each player keeps a share of their lead over a newcomer.
 
         Args:
@@ -251,7 +252,7 @@ class System(PoolReader):
             moved[:, self.column(name)] += shift
         return moved
 
-    def widen(self, states: npt.NDArray[np.float64], before: npt.NDArray[np.float64], keep: float) -> None:
+    def widen(self, states: Floats, before: Floats, keep: float) -> None:
         """Make each rating less certain by as many points as the new season moved it, up to a newcomer's deviation.
 
         In a system without deviations, events before the season no longer count towards `min_events`.
@@ -270,7 +271,7 @@ class System(PoolReader):
         if not names and self.min_events and keep < 1.0:
             states[:, self.column("events")] = 0.0
 
-    def is_provisional(self, states: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
+    def is_provisional(self, states: Floats) -> Mask:
         """Return a mask of the players with a provisional rating. `states` has shape (players, fields)."""
         early = states[:, self.column("events")] < self.min_events
         if self.established_deviation is not None:
@@ -288,19 +289,19 @@ class System(PoolReader):
         less = self.score(0.0, -1.0)
         return f"ranks follow the rating minus {less:g} times the deviation" if less else ""
 
-    def scores(self, states: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def scores(self, states: Floats) -> Floats:
         """Return the score that determines each player's rank, from states of shape (players, fields)."""
         columns = dict(zip(self.state_type._fields, states.T, strict=True))
         return self.score(columns["rating"], columns.get("deviation"))  # type: ignore[no-any-return]
 
-    def at_limit(self, states: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
+    def at_limit(self, states: Floats) -> Mask:
         """Return a mask of the players whose ratings have reached a limit and therefore mean little.
 
         `states` has shape (players, fields).
         """
         return np.zeros(states.shape[0], np.bool_)
 
-    def limit_notice(self, states: npt.NDArray[np.float64]) -> str | None:
+    def limit_notice(self, states: Floats) -> str | None:
         """Return a sentence with the number of players at a limit and an alternative.
 
         Return None if no player is at a limit.
@@ -313,7 +314,7 @@ class System(PoolReader):
             f" rate; {self.instead}"
         )
 
-    def shown(self, states: npt.NDArray[np.float64]) -> dict[str, npt.NDArray[Any]]:
+    def shown(self, states: Floats) -> dict[str, npt.NDArray[Any]]:
         """Return the fields of states as columns to display, with `rating` first. `states` has shape (rows, fields)."""
         columns: dict[str, npt.NDArray[Any]] = {}
         for k, name in enumerate(self.state_type._fields):
@@ -321,11 +322,11 @@ class System(PoolReader):
             columns[name] = values.astype(np.int64) if name in self.whole_numbers else np.ascontiguousarray(values)
         return columns
 
-    def unpacked(self, columns: dict[str, npt.NDArray[np.uint64]]) -> dict[str, npt.NDArray[np.float64]]:
+    def unpacked(self, columns: dict[str, npt.NDArray[np.uint64]]) -> dict[str, Floats]:
         """Return the fields that `shown` packs into other columns, given those columns."""
         return {name: values.astype(np.float64) for name, values in columns.items() if name in self.state_type._fields}
 
-    def filled_states(self, known: Mapping[str, npt.NDArray[np.float64]]) -> npt.NDArray[np.float64]:
+    def filled_states(self, known: Mapping[str, Floats]) -> Floats:
         """Complete states of which only some fields are known.
 
         The other fields get a newcomer's values, shifted with the rating.

@@ -8,9 +8,9 @@ import math
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from podium.kernels.compiled import compile_kernel, kernel
+from podium.support.arrays import Floats, Integers
 
 # Between these bounds, powers of ten are exact, and one unit in the fifteenth digit exceeds rounding errors.
 LEAST_ROUNDED, MAX_ROUNDED = 1e-7, 1e15
@@ -62,7 +62,7 @@ def _add_each(values: Any, offsets: Any, sums: Any) -> None:
 _compiled_add_each = compile_kernel(_add_each)
 
 
-def decimal_sums(values: npt.NDArray[np.float64], sizes: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+def decimal_sums(values: Floats, sizes: Integers) -> Floats:
     """Return the sum of each run of values, computed by `decimal_sum`.
 
     Args:

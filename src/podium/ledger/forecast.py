@@ -26,9 +26,10 @@ from podium.errors import NearNameError, ParameterError, UnknownError
 from podium.kernels.records import read
 from podium.ledger.history import events_of_updates, states_brought, system_at
 from podium.probability.draws import draw_chance
-from podium.probability.ranks import Floats, GumbelPerformances, Performances, field_strength, rank_distribution
+from podium.probability.ranks import GumbelPerformances, Performances, field_strength, rank_distribution
 from podium.results.columns import BEGINNING, SIDES
 from podium.results.names import admit
+from podium.support.arrays import Floats
 from podium.support.words import counted, is_nearly, nearest_name, table_html
 
 SHOWN_ENTRANTS = 3  # number of entrants shown in one line

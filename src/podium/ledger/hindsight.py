@@ -22,6 +22,7 @@ from podium.kernels.compiled import compile_kernel, kernel
 from podium.ledger.history import SURE_DEVIATIONS, named_rows
 from podium.ledger.smoothing import DUEL, Appearances, Heats, SmootherState, learn, sizes, widen
 from podium.probability.normal import distribution
+from podium.support.arrays import Integers
 from podium.systems import _adaptive_state
 from podium.systems._adaptive_entering import CEILING, DECADE, GROWTH_DAYS, MAX_DECADES, MAX_YEARS, YEAR
 from podium.systems._adaptive_units import FINISHED, PLACE, SIDE, UNIT, heat_at, line_up
@@ -143,13 +144,13 @@ def why_unavailable(system: System) -> str:
     return f"hindsight is for adaptive, because it uses that system's model; {name} has none"
 
 
-def heat_bounds(events: Events) -> npt.NDArray[np.int64]:
+def heat_bounds(events: Events) -> Integers:
     """Return the bounds of each update's heats: an array of shape (updates + 1,)."""
     heats = events.columns.heats
     return heats if heats.size else np.arange(events.columns.entrants.size)
 
 
-def pool_of(events: Events, bounds: npt.NDArray[np.int64]) -> npt.NDArray[np.int32]:
+def pool_of(events: Events, bounds: Integers) -> npt.NDArray[np.int32]:
     """Return the pool of each entrant or heat, given the bounds of each update."""
     counts = [pool.last - pool.first for pool in events.pools]
     return np.repeat(np.repeat(np.arange(len(counts), dtype=np.int32), counts), np.diff(bounds))

@@ -15,8 +15,8 @@ from podium.engine.tables.equipment import are_equipment
 from podium.errors import ParameterError
 from podium.ledger.saved import StartingRatings
 from podium.results.columns import UTC as INSTANT
-from podium.results.hashing import Integers
 from podium.results.reading import Results
+from podium.support.arrays import Floats, Integers, Mask
 
 
 def history(system: System, events: Events, replayed: Replayed) -> pl.DataFrame:
@@ -67,7 +67,7 @@ def started_at(frame: pl.DataFrame) -> pl.Series:
     return pl.Series("started_at", [None], INSTANT).new_from_index(0, frame.height)
 
 
-def changes(system: System, events: Events, replayed: Replayed) -> tuple[npt.NDArray[np.float64], States]:
+def changes(system: System, events: Events, replayed: Replayed) -> tuple[Floats, States]:
     """Return, for each row of the history, the rating before the event and the state after it."""
     rows = events.ledger
     if rows.ends_period is None:
@@ -116,7 +116,7 @@ def states_brought(system: System, events: Events, replayed: Replayed) -> States
 POINTS_A_COLUMN = 4  # the first, the lowest, the highest and the last point
 
 
-def thinned(times: npt.NDArray[np.int64], ratings: npt.NDArray[np.float64], most: int) -> npt.NDArray[np.int64]:
+def thinned(times: Integers, ratings: Floats, most: int) -> Integers:
     """Return the indices of the points to chart, in order: the first, lowest, highest and last of each pixel column."""
     if times.size <= most:
         return np.arange(times.size)
@@ -152,7 +152,7 @@ def can_be_provisional(system: System) -> bool:
     return system.min_events > 0 or system.established_deviation is not None
 
 
-def are_established(system: System, states: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+def are_established(system: System, states: npt.NDArray[Any]) -> Mask:
     """Return a mask of the established ratings, by the system's own rule, or else from the fifth event on."""
     if can_be_provisional(system):
         return ~system.is_provisional(states)

@@ -8,7 +8,6 @@ from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from podium.engine.inputs import (
@@ -31,10 +30,10 @@ from podium.engine.tables.teams import expected_scores, sides_of
 from podium.errors import NotFiniteError, ParameterError
 from podium.kernels.records import read
 from podium.ledger.forecast import Member, equipment_of, line_up, performances_of
-from podium.probability.ranks import Floats, Performances, rank_distribution
+from podium.probability.ranks import Performances, rank_distribution
 from podium.results.columns import SHARED
-from podium.results.hashing import Integers
 from podium.results.reading import read_results
+from podium.support.arrays import Floats, Integers
 from podium.support.words import ordinal_number, shown, shown_change
 
 DUEL = {1.0: "a win", 1.5: "a draw", 2.0: "a loss"}
@@ -160,7 +159,7 @@ class Race:
         return tuple(name for side in self.sides for name in side)
 
     @cached_property
-    def side_of(self) -> npt.NDArray[np.int64]:
+    def side_of(self) -> Integers:
         return np.repeat(np.arange(len(self.sides)), [len(side) for side in self.sides])
 
     @cached_property
@@ -226,7 +225,7 @@ class Race:
         seen = np.array([known.get(name, NEVER) for name in events.player_names.to_list()], np.int64)
         return with_idle_before(events, self.system, self.period, seen)
 
-    def seats(self, ended: Events) -> npt.NDArray[np.int64]:
+    def seats(self, ended: Events) -> Integers:
         """Return the player's index for each entrant of the encoded race. Equipment comes after the players."""
         number = {name: k for k, name in enumerate((*self.players, *self.equipment))}
         names = ended.player_names.gather(ended.columns.player).to_list()

@@ -26,11 +26,12 @@ from podium.probability.draws import DRAW, learn_draws
 from podium.results.derived_heats import OVERALL
 from podium.results.hashing import SPREAD, runs
 from podium.support.answers import answer, described
+from podium.support.arrays import Floats, Integers, Mask
 
 MAX_PAIRS = 200_000_000  # each row takes about 50 bytes; a larger table would not fit on one machine
 MAX_INTERPRETED = 2_000  # entries; compiling takes seconds, and is only worth it for more
 NEWEST_EVENTS, NEWEST_ENTRANTS = 1_000, 20_000  # the most events, and entrants in them, from which draws are learnt
-Numbers = npt.NDArray[np.int64]
+Numbers = Integers
 
 
 @answer
@@ -47,9 +48,9 @@ class ReliabilityBin:
 class Listing(NamedTuple):
     """Numbers that identify the entries of events and decide which side of a pair comes first."""
 
-    selected: npt.NDArray[np.bool_]  # (heats)
-    brought: npt.NDArray[np.float64]  # (entrants, fields)
-    known: npt.NDArray[np.bool_]  # (entrants)
+    selected: Mask  # (heats)
+    brought: Floats  # (entrants, fields)
+    known: Mask  # (entrants)
     lead: Numbers  # (entries): the first member of each entry's side, whose entry is written to the table
     name_key: npt.NDArray[np.uint64]  # (players)
     event_key: npt.NDArray[np.uint64]  # (heats)
@@ -59,15 +60,15 @@ class Listing(NamedTuple):
 class Pairs(NamedTuple):
     first: Numbers  # entry of the side that comes first
     second: Numbers
-    expected: npt.NDArray[np.float64]
-    result: npt.NDArray[np.float64]
+    expected: Floats
+    result: Floats
 
     @classmethod
     def room_for(cls, count: int) -> Self:
         return cls(np.empty(count, np.int64), np.empty(count, np.int64), np.empty(count), np.empty(count))
 
 
-def held_heats(events: Events) -> npt.NDArray[np.bool_]:
+def held_heats(events: Events) -> Mask:
     """Return a mask of the heats to compare. An overall result is included only if its event has no other heat."""
     columns = events.columns
     starts = (columns.entries if columns.entries.size else columns.entrants)[:-1]
@@ -83,7 +84,7 @@ def pair_predictions(
     events: Events,
     replayed: Replayed,
     *,
-    heats: npt.NDArray[np.bool_] | None = None,
+    heats: Mask | None = None,
     min_events: float = 0.0,
 ) -> pl.DataFrame:
     """List every pair of sides that the system compares, with the expected score from ratings before the event.
@@ -134,7 +135,7 @@ def pairs_in(
     system: System,
     events: Events,
     replayed: Replayed,
-    heats: npt.NDArray[np.bool_] | None = None,
+    heats: Mask | None = None,
     min_events: float = 0.0,
     keys: tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64]] | None = None,
 ) -> tuple[Pairs, Numbers]:

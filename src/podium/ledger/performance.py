@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from podium.engine.inputs import Heat, comparable, entrant_at, entries_of, entry_at, heats_of, mode_at, slot_at
 from podium.engine.kernel_calls import run_kernel
@@ -22,6 +21,7 @@ from podium.kernels.compiled import compile_twice
 from podium.kernels.records import read
 from podium.ledger.history import system_at
 from podium.ledger.reasons.explaining import states_before, update_number
+from podium.support.arrays import Floats
 
 Bound = Literal["at least", "at most"]
 AT_LEAST: Bound = "at least"
@@ -34,7 +34,6 @@ NEARLY = 1e-10  # in log-odds of the mean score
 MOST_STAYS = 2  # number of steps in which one end of a range may stay before the range is halved
 LEAST_SHARE = 1e-12  # limit of a mean score, so that its log-odds are finite
 EXPECTED, RESULT, DUELS = range(3)  # columns of the totals
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,11 +19,11 @@ from podium.engine.tables.selection import EVENT, numbers_at
 from podium.errors import Fault, ParameterError, ResultsError
 from podium.results.columns import DEFAULTS, UTC, names, none_known, number, started, text
 from podium.results.reading import Results, loaded
+from podium.support.arrays import Floats, Integers
 from podium.support.words import with_formulas
 from podium.systems import current_name
 from podium.version import __version__
 
-Integers = npt.NDArray[np.int64]
 SYSTEM, PARAMETERS, PERIOD = "podium.system", "podium.parameters", "podium.period"
 PLAYER_KEYS = ("pool", "player")
 KIND = "kind"  # kind of a piece of equipment, whose name is in the players' column
@@ -209,7 +209,7 @@ def instants(series: pl.Series) -> tuple[pl.Series, list[Fault]]:
     return column, faults if column.null_count() > series.null_count() or column.dtype != UTC else []
 
 
-def state_columns(frame: pl.DataFrame, system: System) -> tuple[dict[str, npt.NDArray[np.float64]], list[Fault]]:
+def state_columns(frame: pl.DataFrame, system: System) -> tuple[dict[str, Floats], list[Fault]]:
     """Return the known fields of the state, with NaN for empty cells, and the errors in these fields."""
     columns: dict[str, npt.NDArray[Any]] = {}
     faults: list[Fault] = []
@@ -240,7 +240,7 @@ def duplicate_players(players: pl.DataFrame) -> Iterator[Fault]:
         yield Fault(row, "player", player, f"appears twice in the pool {pool}")
 
 
-def out_of_range(columns: dict[str, npt.NDArray[np.float64]], system: System) -> Iterator[Fault]:
+def out_of_range(columns: dict[str, Floats], system: System) -> Iterator[Fault]:
     """Yield an error for each value outside the range of its field: negative, fractional or too large."""
     for name, values in columns.items():
         is_signed = name in (*system.with_level, *system.signed, "rating", "peak")
@@ -259,7 +259,7 @@ def out_of_range(columns: dict[str, npt.NDArray[np.float64]], system: System) ->
             yield Fault(row + 1, name, float(values[row]), remedy)
 
 
-def incomplete_fields(columns: dict[str, npt.NDArray[np.float64]], system: System) -> Iterator[Fault]:
+def incomplete_fields(columns: dict[str, Floats], system: System) -> Iterator[Fault]:
     """Yield an error for each row in which only some of the fields that belong together have values."""
     if not system.together:
         return

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from podium.errors import ParameterError
@@ -16,7 +15,8 @@ from podium.ledger import hypothetical_race
 from podium.ledger.forecast import Member, names_of_field
 from podium.ledger.hypothetical_race import Race
 from podium.probability.draws import draw_chance
-from podium.probability.ranks import Floats, Orders, order_chances, rank_distribution, sample_orders
+from podium.probability.ranks import Orders, order_chances, rank_distribution, sample_orders
+from podium.support.arrays import Floats, Integers, Mask
 from podium.support.words import counted, table_html
 
 MAX_EXACT = 6  # with up to this many sides, every order of the others is rated
@@ -40,13 +40,13 @@ MAX_CELLS = 4_000_000  # most numbers in states for one call of the engine
 
 @dataclass(frozen=True, slots=True)
 class StakesGrid:
-    count_above: Callable[[Floats], npt.NDArray[np.int64]]  # counts outside players with higher scores
-    is_listed: npt.NDArray[np.bool_]  # (players in the race): True if listed today
-    will_be_listed: npt.NDArray[np.bool_]  # (players in the race): True if listed after the race
+    count_above: Callable[[Floats], Integers]  # counts outside players with higher scores
+    is_listed: Mask  # (players in the race): True if listed today
+    will_be_listed: Mask  # (players in the race): True if listed after the race
 
-    def ranks(self, mine: Floats, rivals: Floats) -> npt.NDArray[np.int64]:
+    def ranks(self, mine: Floats, rivals: Floats) -> Integers:
         """Return the rank of each score in `mine` among the players outside the race and the `rivals` in its row."""
-        ranks: npt.NDArray[np.int64] = 1 + self.count_above(mine) + (rivals > mine[:, None]).sum(axis=1)
+        ranks: Integers = 1 + self.count_above(mine) + (rivals > mine[:, None]).sum(axis=1)
         return ranks
 
 

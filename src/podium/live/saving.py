@@ -32,12 +32,13 @@ from podium.ledger.saved import StartingRatings, parameters, pool_columns, pool_
 from podium.live.one_event import Moment
 from podium.results.columns import UTC
 from podium.results.reading import PARQUET_ERRORS
+from podium.support.arrays import Floats, Integers
 from podium.support.part_files import part_file
 from podium.systems import find
 from podium.version import ARITHMETIC, SAME_RATINGS, __version__
 
 PlayerKey = tuple[str, str]  # pool and player
-RowNumbers = npt.NDArray[np.int64]
+RowNumbers = Integers
 UNRATED = -np.inf  # the peak for a player without rated events
 
 
@@ -48,8 +49,8 @@ class LiveRatings:
     system: System
     rows: dict[PlayerKey, int] = field(default_factory=dict)
     states: States = field(default_factory=lambda: np.empty((0, 0)))  # (players, fields)
-    seen: npt.NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))  # microseconds; or NEVER
-    peaks: npt.NDArray[np.float64] = field(default_factory=lambda: np.empty(0))  # highest rating, or UNRATED
+    seen: Integers = field(default_factory=lambda: np.empty(0, np.int64))  # microseconds; or NEVER
+    peaks: Floats = field(default_factory=lambda: np.empty(0))  # highest rating, or UNRATED
     last_events: npt.NDArray[np.object_] = field(default_factory=lambda: np.empty(0, object))  # ids, or None
     pool_states: dict[str, PoolNumbers] = field(default_factory=dict)  # by pool name, for pools with a state
 

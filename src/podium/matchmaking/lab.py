@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from podium.engine.replay import Replayed
@@ -20,8 +19,8 @@ from podium.errors import ParameterError
 from podium.kernels.logarithm import LN_10
 from podium.ledger.history import started_at
 from podium.matchmaking.matcher import Matching, Policy, Waiting, match_waiting
+from podium.support.arrays import Floats
 
-Floats = npt.NDArray[np.float64]
 TICK_S = 1.0  # seconds between two rounds of matching
 PATIENCE_TARGETS = 10.0  # an unmatched ticket gives up after this many target waits
 LIMIT = 100_000  # upper bound for a crowd's numbers of players, minutes, seconds and points

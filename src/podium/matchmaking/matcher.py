@@ -13,16 +13,14 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from podium.errors import ParameterError
 from podium.kernels.compiled import compile_kernel, kernel
 from podium.kernels.logarithm import LN_10
 from podium.matchmaking.balancing import divide, divisible, empty_plan
 from podium.support.answers import answer, described
+from podium.support.arrays import Floats, Integers
 
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
 TAKE_ANYONE_SHARE = 0.85  # share of the target wait after which a ticket accepts anyone: one more round is left
 ANY_REGION_SHARE = 1.0  # share of the target wait after which regions are ignored and a match may be smaller
 

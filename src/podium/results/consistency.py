@@ -10,8 +10,9 @@ import polars as pl
 from podium.errors import SHOWN_FAULTS, Fault
 from podium.results.column_guide import COMPARED
 from podium.results.columns import BEGINNING, FOR_PAGES
-from podium.results.hashing import Integers, as_indices, index_type, number_runs, surely_distinct_within
+from podium.results.hashing import as_indices, index_type, number_runs, surely_distinct_within
 from podium.results.plain_rows import is_better_and_slower
+from podium.support.arrays import Integers, Mask
 
 MAX_FAULTS = SHOWN_FAULTS + 1  # maximum number of errors to find per rule: one more than are displayed
 NOTHING_COMPARES = "nothing determines the order of the finishers"
@@ -112,7 +113,7 @@ def two_sides_begin(table: pl.DataFrame) -> Iterator[Fault]:
         yield Fault(row, "side", value, remedy)
 
 
-def counted_mask(table: pl.DataFrame) -> npt.NDArray[np.bool_]:
+def counted_mask(table: pl.DataFrame) -> Mask:
     """Return a mask of the rows that belong to ranked finishers."""
     finished = table.select(pl.col("status") == "finished").to_series().to_numpy()
     return finished & table["ranked"].to_numpy() if "ranked" in table.columns else finished

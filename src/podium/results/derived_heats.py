@@ -5,7 +5,6 @@ from datetime import MAXYEAR, UTC, datetime
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from podium.errors import ParameterError
@@ -13,14 +12,13 @@ from podium.kernels.decimal_sums import decimal_sums
 from podium.results.columns import UTC as INSTANT
 from podium.results.consistency import SEQUENCE
 from podium.results.hashing import number_runs
+from podium.support.arrays import Floats, Integers, Mask
 
 OVERALL = "overall"
 PAIR = ("event_id", "player")
-Integers = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 
 
-def heat_codes(heats: pl.Series) -> npt.NDArray[np.int64]:
+def heat_codes(heats: pl.Series) -> Integers:
     """Return numbers that sort heats: unnamed heats first, then integers, then names, and `overall` last."""
     filled = heats.fill_null("")
     names = filled.unique().to_list()
@@ -70,7 +68,7 @@ class Overall(NamedTuple):
     entrant: Integers  # (rows): the entrant in each row, or -1 in other events
     first: Integers  # (entrants): first row
     event: Integers  # (entrants): number of the event
-    finished: npt.NDArray[np.bool_]  # (entrants), as are the columns below
+    finished: Mask  # (entrants), as are the columns below
     score: Floats  # NaN if the event has no scores
     time_s: Floats  # NaN if the event has scores, and for entrants who did not finish
 
@@ -89,7 +87,7 @@ def overall_results(frame: pl.DataFrame) -> Overall:
     score, time_s = (number_column(frame, name) for name in ("score", "time_s"))
     events = int(event.max(initial=-1)) + 1
 
-    def has_any(rows: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    def has_any(rows: Mask) -> Mask:
         return np.bincount(event[rows], minlength=events) > 0
 
     span = int(heat.max(initial=0)) + 1

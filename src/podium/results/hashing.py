@@ -11,6 +11,7 @@ import numpy.typing as npt
 import polars as pl
 
 from podium.kernels.compiled import compile_kernel
+from podium.support.arrays import Integers, Mask
 
 SMALL_TABLE_ROWS = 1000  # up to this many rows, strings are compared directly
 COMPILED_MIN_ROWS = 100_000  # below this number, Polars is faster than loading a kernel
@@ -21,7 +22,6 @@ SHARE_HASHES = 1 << 12  # approximate number of hashes in a share; hashes are co
 SHARE_SLOTS = 1 << 14  # number of slots per share, which fit into a processor's cache
 FIRST_SLOTS = 1 << 14
 MORE_SLOTS = 8  # factor by which the number of slots grows if there were too few
-Integers = npt.NDArray[np.signedinteger[Any]]
 
 
 def index_type(size: int) -> type[Any]:
@@ -65,7 +65,7 @@ def hashes_differ(hashes: npt.NDArray[np.uint64]) -> bool:
     return bool(_compiled_differ(hashes, np.uint64(64 - bits), ends, np.empty_like(hashes), slots))
 
 
-def run_bounds(number: Integers) -> npt.NDArray[np.bool_]:
+def run_bounds(number: Integers) -> Mask:
     """Return a mask of shape (rows + 1,), which marks the start of each run of equal numbers and the last run's end."""
     bounds = np.ones(number.size + 1, np.bool_)
     bounds[1:-1] = number[1:] != number[:-1]

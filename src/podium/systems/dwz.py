@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from podium.engine.inputs import Entrant, Entry, Heat
 from podium.engine.rules import (
@@ -31,6 +30,7 @@ from podium.kernels.exponential import exp
 from podium.kernels.records import add, read
 from podium.probability.logistic import score
 from podium.probability.normal import distribution
+from podium.support.arrays import Floats
 from podium.systems.fide import DEVIATION, Federation, Game, rounded
 from podium.systems.uscf import count_meetings
 
@@ -105,7 +105,7 @@ class Dwz(Federation):
     def params(self) -> Params:
         return Params(self.initial)
 
-    def filled_states(self, known: Mapping[str, npt.NDArray[np.float64]]) -> npt.NDArray[np.float64]:
+    def filled_states(self, known: Mapping[str, Floats]) -> Floats:
         """Return complete states. If the number of tournaments is not known, a rating counts like a FIDE rating."""
         tournaments = np.full(known["rating"].size, INDEX_OF_FIDE)
         return Federation.filled_states(self, {"tournaments": tournaments, **known})

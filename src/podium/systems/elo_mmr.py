@@ -23,6 +23,7 @@ from podium.kernels.records import read, write
 from podium.probability.logistic import logistic
 from podium.probability.ranks import Performances
 from podium.probability.uncertain import uncertain_performances
+from podium.support.arrays import Floats
 from podium.systems._elo_mmr_pulls import WORKSPACE, Factor, balance, clear_factors, write_factor
 
 SLOTS = 16  # logistic factors in a state
@@ -145,7 +146,7 @@ class EloMmr(System):
             [me.rating for me in entering_states], [me.deviation for me in entering_states], noise
         )
 
-    def widen(self, states: npt.NDArray[np.float64], before: npt.NDArray[np.float64], keep: float) -> None:
+    def widen(self, states: Floats, before: Floats, keep: float) -> None:
         """Let skills drift until they are as uncertain as `widen` makes them in other systems."""
         wider, params = states.copy(), self.params()
         System.widen(self, wider, before, keep)
@@ -157,12 +158,12 @@ class EloMmr(System):
         known = (self.initial, self.deviation, 0.0, self.initial, self.deviation**-2, 0.0)
         return State._make((*known, *(0.0,) * (WIDTH * SLOTS)))
 
-    def shown(self, states: npt.NDArray[np.float64]) -> dict[str, npt.NDArray[Any]]:
+    def shown(self, states: Floats) -> dict[str, npt.NDArray[Any]]:
         """Return the columns to display, without the factors whose average is the rating."""
         columns = System.shown(self, states)
         return {name: columns[name] for name in ("rating", "deviation", "events")}
 
-    def filled_states(self, known: Mapping[str, npt.NDArray[np.float64]]) -> npt.NDArray[np.float64]:
+    def filled_states(self, known: Mapping[str, Floats]) -> Floats:
         """Complete states of which only some columns are known.
 
         If the factors are unknown, the normal factor gets the deviation.

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from podium.engine.inputs import Entrant, Entry, Heat
 from podium.engine.rules import Credit, causes, compare, credit, enter, evidence, expect, kernel, update_state
@@ -18,6 +17,7 @@ from podium.engine.system import System, parameter
 from podium.probability.logistic import score
 from podium.probability.normal import distribution
 from podium.probability.ranks import NormalPerformances, Performances
+from podium.support.arrays import Floats, Mask
 from podium.systems.elo import k_by_experience
 
 # At each gap, the stronger player's expected score rises by one hundredth, starting from 0.50 [8.1.2].
@@ -110,13 +110,13 @@ class Federation(System):
 
     reads_ages = True
 
-    def filled_states(self, known: Mapping[str, npt.NDArray[np.float64]]) -> npt.NDArray[np.float64]:
+    def filled_states(self, known: Mapping[str, Floats]) -> Floats:
         """Return complete states. A player with a known rating is rated, and has played a game in every event."""
         rated = np.ones(known["rating"].size)
         return System.filled_states(self, {"rated": rated, "games": known.get("events", 0.0 * rated), **known})
 
-    def is_provisional(self, states: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
-        unrated: npt.NDArray[np.bool_] = states[:, self.column("rated")] == 0.0
+    def is_provisional(self, states: Floats) -> Mask:
+        unrated: Mask = states[:, self.column("rated")] == 0.0
         return unrated
 
     @property
@@ -173,7 +173,7 @@ class Fide(Federation):
     def newcomer(self) -> State:
         return State(self.initial, self.initial, 0.0, 0.0, float(not self.first_ratings), 0.0, 0.0, 0.0, 0.0, 0.0)
 
-    def modes_on(self, modes: npt.NDArray[np.float64], days: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def modes_on(self, modes: Floats, days: Floats) -> Floats:
         """Mark games played before rule 8.3.1 was amended."""
         return np.where(days < UNCAPPED_FROM, CAPPED, modes)
 

@@ -8,9 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-import numpy as np
-import numpy.typing as npt
-
 from podium.engine.inputs import Entrant, Entry, Heat
 from podium.engine.rules import Credit, causes, compare, credit, enter, evidence, expect, kernel, update_state
 from podium.engine.system import System, conservatism, parameter
@@ -18,6 +15,7 @@ from podium.kernels.exponential import LARGEST, exp
 from podium.probability.logistic import both_chances, logistic, score
 from podium.probability.ranks import Performances
 from podium.probability.uncertain import uncertain_performances
+from podium.support.arrays import Floats, Mask
 
 SCALE = 173.7178  # points per unit of the Glicko-2 scale (step 2)
 TOLERANCE = 1e-8  # last Newton step of ln(volatility^2); the next would be about its square
@@ -153,7 +151,7 @@ class Glicko2(System):
         """The cap on the volatility: at least a newcomer's volatility, or infinite if there is no cap."""
         return math.inf if self.max_volatility is None else max(self.max_volatility, self.volatility)
 
-    def at_limit(self, states: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
+    def at_limit(self, states: Floats) -> Mask:
         return at_volatility(states, self.highest_volatility)
 
     def performances(self, entering_states: Sequence[Any]) -> Performances:
@@ -164,7 +162,7 @@ class Glicko2(System):
         return State(self.initial, self.deviation, self.volatility, 0.0)
 
 
-def at_volatility(states: npt.NDArray[np.float64], cap: float) -> npt.NDArray[np.bool_]:
+def at_volatility(states: Floats, cap: float) -> Mask:
     """Return a mask of the players whose volatility has reached the cap."""
     volatility = states[:, Glicko2.column("volatility")]
     return volatility >= cap * (1.0 - 1e-9)  # the square root may round below the cap

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
 from podium.engine.rules import kernel, rate_in_steps, rate_two
 from podium.engine.system import parameter
+from podium.support.arrays import Floats, Mask
 from podium.systems import _weng_lin as shared
 
 LEAST_CHANCE, LEAST_DRAW = sys.float_info.epsilon, 1e-5
@@ -43,7 +43,7 @@ class OpenskillTm(shared.WengLin):
 
     draw_margin: float = parameter(0.1, "half-width of the draw margin", unit="points", low=0.0, high=1e6)
 
-    def at_limit(self, states: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
+    def at_limit(self, states: Floats) -> Mask:
         """Return a mask of the players who are so far from a newcomer that one of the two probabilities is cut off."""
         lead = np.abs(states[:, self.column("rating")] - self.initial)
         variance = states[:, self.column("deviation")] ** 2 + self.deviation**2 + 2.0 * self.beta**2

@@ -18,6 +18,7 @@ from podium.engine.system import System, parameter
 from podium.kernels.exponential import exp
 from podium.kernels.logarithm import LN_10
 from podium.probability.logistic import logistic
+from podium.support.arrays import Floats
 from podium.systems.stk import Stk, lead
 
 HALF = 0xFFFFFFFF  # 32 bits: a double holds 53 bits, so the bits of 64 events need two doubles
@@ -158,13 +159,13 @@ class StkRd(System):
         rating = self.initial - DEVIATIONS_OFF * self.deviation + RATING_SHIFT
         return State(self.initial, self.deviation, rating, rating, 0.0, 0.0, 0.0)
 
-    def widen(self, states: npt.NDArray[np.float64], before: npt.NDArray[np.float64], keep: float) -> None:
+    def widen(self, states: Floats, before: Floats, keep: float) -> None:
         """Raise the deviation, which lowers the rating."""
         System.widen(self, states, before, keep)
         raw, deviation = states[:, self.column("raw_rating")], states[:, self.column("deviation")]
         states[:, self.column("rating")] = raw - DEVIATIONS_OFF * deviation + RATING_SHIFT
 
-    def shown(self, states: npt.NDArray[np.float64]) -> dict[str, npt.NDArray[Any]]:
+    def shown(self, states: Floats) -> dict[str, npt.NDArray[Any]]:
         """Return the columns to display, with the 64 bits of disconnects as one integer."""
         columns = System.shown(self, states)
         old, new = columns.pop("disconnects_old"), columns.pop("disconnects_new")
@@ -172,13 +173,13 @@ class StkRd(System):
         order = ("rating", "raw_rating", "deviation", "peak")
         return {name: columns[name] for name in order} | {"disconnects": bits, "events": columns["events"]}
 
-    def unpacked(self, columns: dict[str, npt.NDArray[np.uint64]]) -> dict[str, npt.NDArray[np.float64]]:
+    def unpacked(self, columns: dict[str, npt.NDArray[np.uint64]]) -> dict[str, Floats]:
         """Split the 64 bits of disconnects into two halves."""
         bits = columns["disconnects"]
         halves = {"disconnects_old": bits >> np.uint64(32), "disconnects_new": bits & np.uint64(HALF)}
         return {name: half.astype(np.float64) for name, half in halves.items()}
 
-    def filled_states(self, known: Mapping[str, npt.NDArray[np.float64]]) -> npt.NDArray[np.float64]:
+    def filled_states(self, known: Mapping[str, Floats]) -> Floats:
         """Complete states of which only some columns are known.
 
         An unknown raw rating follows from the rating and the deviation.

@@ -5,13 +5,11 @@ Source: F. Sundvik, "Multiplayer Ranking Explained" (RedLynx). The rules are the
 
 from dataclasses import dataclass
 
-import numpy as np
-import numpy.typing as npt
-
 from podium.engine.rules import expect
 from podium.engine.system import System, parameter
 from podium.kernels.logarithm import LN_10
 from podium.probability.logistic import logistic
+from podium.support.arrays import Floats, Mask
 from podium.systems import glicko2
 
 
@@ -78,7 +76,7 @@ class Trials(System):
         """The cap on the volatility, which is at least a newcomer's volatility."""
         return max(glicko2.MAX_VOLATILITY, self.volatility)
 
-    def at_limit(self, states: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
+    def at_limit(self, states: Floats) -> Mask:
         return glicko2.at_volatility(states, self.highest_volatility)
 
     def params(self) -> Params:

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from podium.engine.inputs import Entrant, Entry, Heat, comparable, entries_of, heats_of, slot_at, weight_at
 from podium.engine.rules import (
@@ -30,6 +29,7 @@ from podium.engine.system import System, parameter
 from podium.kernels.logarithm import LN_10
 from podium.kernels.records import add, read
 from podium.probability.logistic import logistic, score
+from podium.support.arrays import Floats, Mask
 
 SLOPE = LN_10 / 400.0  # log-odds per point
 NEW_GAMES = 8.0  # up to this number of games, a new rating is a mean of performances
@@ -106,13 +106,13 @@ class Uscf(System):
     def newcomer(self) -> State:
         return State(self.initial, 0.0, 0.0)
 
-    def filled_states(self, known: Mapping[str, npt.NDArray[np.float64]]) -> npt.NDArray[np.float64]:
+    def filled_states(self, known: Mapping[str, Floats]) -> Floats:
         """Return complete states. A rating without games is established. Every event was a game."""
         established = np.full(known["rating"].size, ESTABLISHED_GAMES)
         return System.filled_states(self, {"games": known.get("events", established), **known})
 
-    def is_provisional(self, states: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
-        few: npt.NDArray[np.bool_] = states[:, self.column("games")] < ESTABLISHED_GAMES
+    def is_provisional(self, states: Floats) -> Mask:
+        few: Mask = states[:, self.column("games")] < ESTABLISHED_GAMES
         return few
 
 

@@ -4,13 +4,13 @@ import math
 from collections.abc import Mapping
 
 import numpy as np
-import numpy.typing as npt
 
 from podium.engine.replay import States
 from podium.engine.system import System
 from podium.ledger import history
 from podium.log.pools import When, time_of
 from podium.pool.columns import Array, slot_of
+from podium.support.arrays import Floats, Integers, Mask
 from podium.support.words import shown_change
 from podium.views import player_models
 from podium.views.boards.board import ESTABLISHED, Board, PlayerStanding, Position, standing_of
@@ -129,7 +129,7 @@ def player_card(pool: PoolAt, name: str, listing: player_models.Listing = ESTABL
     )
 
 
-def record_days(gain: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
+def record_days(gain: Floats) -> Integers:
     """Return the rows with the largest gains, without events that establish the rating.
 
     In a tie, the older row counts.
@@ -166,7 +166,7 @@ def peak(pool: PoolAt, highest: Changes) -> player_models.Peak | None:
     return player_models.Peak(float(highest.rating[0]), deviation, event_id or "", moment, sequence=number)
 
 
-def runs(flags: npt.NDArray[np.bool_]) -> tuple[int, int]:
+def runs(flags: Mask) -> tuple[int, int]:
     """Return the length of the longest run of true flags, and the length of the last run."""
     breaks = np.flatnonzero(~np.concatenate([[False], flags, [False]]))
     lengths = np.diff(breaks) - 1

@@ -5,7 +5,6 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 
 import numpy as np
-import numpy.typing as npt
 import sqlalchemy as sa
 
 from podium.ledger.history import FINDING_EVENTS, can_be_provisional
@@ -16,6 +15,7 @@ from podium.log.schema import log
 from podium.log.statements import among, instant, microseconds, of_pool
 from podium.pool.columns import NONE, Array
 from podium.pool.snapshot import RATED, STATUSES, UNRATED, VOIDED, Event, Snapshot
+from podium.support.arrays import Mask
 from podium.support.words import listed, shown, signed
 from podium.views.boards.board import span_begins
 from podium.views.changes import Changes
@@ -332,11 +332,11 @@ def largest_gains(pool: PoolAt, until: datetime, most: int = 8) -> tuple[Surpris
     return tuple(surprise_in(pool, gains, row, is_established=True) for row in largest)
 
 
-def established_in(pool: PoolAt, gains: Changes) -> npt.NDArray[np.bool_]:
+def established_in(pool: PoolAt, gains: Changes) -> Mask:
     """Return a mask of the changes whose players now have an established rating."""
     standings = pool.snapshot.standings
     is_established = standings.is_established if can_be_provisional(pool.system) else standings.events >= FINDING_EVENTS
-    found: npt.NDArray[np.bool_] = is_established[np.searchsorted(standings.numbers, gains.numbers)]
+    found: Mask = is_established[np.searchsorted(standings.numbers, gains.numbers)]
     return found
 
 

@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 import sqlalchemy as sa
 
@@ -22,6 +21,7 @@ from podium.pool.columns import Array
 from podium.pool.rating import results_of
 from podium.pool.roster import as_results
 from podium.probability.draws import DRAW
+from podium.support.arrays import Floats
 from podium.views.boards.board import PlayerStanding, standing_of
 from podium.views.boards.ranks import rank
 from podium.views.changes import Changes, career_of
@@ -53,7 +53,7 @@ class Moved(NamedTuple):
 
 
 class ExplainedEvent(NamedTuple):
-    duels: npt.NDArray[np.float64]  # (duels, 4): the opponent's number, the score, the expected score, the points
+    duels: Floats  # (duels, 4): the opponent's number, the score, the expected score, the points
     upset: Upset | None
 
 

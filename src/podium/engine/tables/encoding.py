@@ -15,8 +15,9 @@ from podium.engine.tables.equipment import equipment_of, seats, with_equipment
 from podium.engine.tables.placing import Places, Reported, place_heats
 from podium.errors import Fault, ParameterError, ResultsError
 from podium.results.columns import BEGINNING
-from podium.results.hashing import Integers, Numbered, index_type, run_bounds
+from podium.results.hashing import Numbered, index_type, run_bounds
 from podium.results.reading import Results
+from podium.support.arrays import Floats, Integers, Mask
 
 
 def frozen(values: npt.NDArray[Any], dtype: type[Any] = np.float64) -> npt.NDArray[Any]:
@@ -51,7 +52,7 @@ class LedgerRows:
 
     row: selection.Positions  # row of the results table: the player's first row in the event
     entrant: selection.Positions
-    ends_period: npt.NDArray[np.bool_] | None  # marks a player's last row in a period; None: all rows
+    ends_period: Mask | None  # marks a player's last row in a period; None: all rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +141,7 @@ def run_numbers(*keys: npt.NDArray[Any] | None) -> Integers:
     return np.cumsum(changed, dtype=index_type(changed.size))
 
 
-def offsets(number: Integers) -> npt.NDArray[np.int64]:
+def offsets(number: Integers) -> Integers:
     """Return the first row with each number, followed by the end. `number` rises from 0 in steps of one."""
     return np.flatnonzero(run_bounds(number))
 
@@ -169,7 +170,7 @@ def first_rows(unit: Integers, player: Integers, row: Integers) -> tuple[Integer
 
 
 def entrant_columns(
-    rows: selection.Rows, system: System, entrants: Entrants, numbers: Integers | None, finishes: npt.NDArray[np.bool_]
+    rows: selection.Rows, system: System, entrants: Entrants, numbers: Integers | None, finishes: Mask
 ) -> dict[str, Any]:
     player = selection.Positions.of(entrants.first_row).take(rows.player)
     size = entrants.first_row.size
@@ -192,7 +193,7 @@ def entrant_columns(
     }
 
 
-def age_groups(frame: pl.DataFrame, entrants: Entrants) -> selection.Floats:
+def age_groups(frame: pl.DataFrame, entrants: Entrants) -> Floats:
     """Return each entrant's age group, or 0 if it is unknown. Empty if all are unknown."""
     if "age_group" not in frame.columns:
         return ABSENT
@@ -210,12 +211,12 @@ def idle_clock(rows: selection.Rows, system: System, numbers: Integers | None) -
     return rows.started_at
 
 
-def update_days(rows: selection.Rows, entrants: Entrants) -> selection.Floats:
+def update_days(rows: selection.Rows, entrants: Entrants) -> Floats:
     """Return the day of each update's first row, with a fraction. Days count from the year 1, so all are positive."""
     return frozen(days_of(rows, offsets(entrants.update)[:-1]))
 
 
-def days_of(rows: selection.Rows, chosen: Integers) -> selection.Floats:
+def days_of(rows: selection.Rows, chosen: Integers) -> Floats:
     """Return the days of some rows, counted from the year 1."""
     if rows.started_at is None:
         return np.full(chosen.size, np.nan)
@@ -231,7 +232,7 @@ def appearances(clock: Integers, entrants: Entrants) -> tuple[Integers, Integers
     return first, last
 
 
-def idle_units(player: Integers, first: Integers, last: Integers, *, whole: bool) -> selection.Floats:
+def idle_units(player: Integers, first: Integers, last: Integers, *, whole: bool) -> Floats:
     """Return each entrant's idle time since the player's previous update, in units of `DAY_US`, or 0 for newcomers."""
     order = np.lexsort((np.arange(player.size), player))
     idle = np.zeros(player.size)
@@ -243,7 +244,7 @@ def idle_units(player: Integers, first: Integers, last: Integers, *, whole: bool
 
 
 def entry_columns(
-    rows: selection.Rows, system: System, entrants: Entrants, entries: Integers, finishes: npt.NDArray[np.bool_]
+    rows: selection.Rows, system: System, entrants: Entrants, entries: Integers, finishes: Mask
 ) -> dict[str, Any]:
     """Return the columns that have one value per entry or heat."""
     frame = rows.frame
@@ -272,7 +273,7 @@ def entry_columns(
     }
 
 
-def surpluses(reported: Reported, places: Places) -> selection.Floats:
+def surpluses(reported: Reported, places: Places) -> Floats:
     """Return ln(n / m) for entries on a side of n players against a smaller side of m, otherwise 0.
 
     The array is empty if there are no teams.
@@ -287,7 +288,7 @@ def surpluses(reported: Reported, places: Places) -> selection.Floats:
     return entries.select(pl.when(larger).then(surplus).otherwise(0.0)).to_series().to_numpy()
 
 
-def margin_scores(reported: Reported, places: Places) -> selection.Floats:
+def margin_scores(reported: Reported, places: Places) -> Floats:
     """Return the numbers whose differences are margins: scores (the side's score in team heats), or negative times.
 
     A number is NaN if the entry did not finish, or if any finisher in the heat lacks a score or time.
@@ -296,7 +297,7 @@ def margin_scores(reported: Reported, places: Places) -> selection.Floats:
     heat = np.repeat(np.arange(counts.size), counts)
     finished = reported.finished if reported.finished.size else np.ones(size, np.bool_)
 
-    def complete(column: selection.Floats) -> selection.Floats:
+    def complete(column: Floats) -> Floats:
         if not column.size:
             return np.full(size, np.nan)
         lacking = np.bincount(heat, np.isnan(column) & finished) > 0.0
@@ -311,9 +312,7 @@ def margin_scores(reported: Reported, places: Places) -> selection.Floats:
     return frozen(np.where(np.isnan(score), -time_s, score))
 
 
-def reported_results(
-    frame: pl.DataFrame, entries: Integers, finishes: npt.NDArray[np.bool_], *, teams: bool
-) -> Reported:
+def reported_results(frame: pl.DataFrame, entries: Integers, finishes: Mask, *, teams: bool) -> Reported:
     """Return the results of a table's rows, heat by heat. `teams` is True if team mates share a result."""
     return Reported(
         heats=frozen(entries, np.int64),
@@ -326,7 +325,7 @@ def reported_results(
     )
 
 
-def stated_times(frame: pl.DataFrame, entries: Integers, system: System) -> selection.Floats:
+def stated_times(frame: pl.DataFrame, entries: Integers, system: System) -> Floats:
     """Return each entry's playing time. Times that are all 0 in a heat were not recorded, and become NaN."""
     played = selection.float_column(frame, "played_s")
     if played.size and "played_s" not in system.needs:
@@ -335,7 +334,7 @@ def stated_times(frame: pl.DataFrame, entries: Integers, system: System) -> sele
     return played
 
 
-def home_entries(frame: pl.DataFrame) -> selection.Floats:
+def home_entries(frame: pl.DataFrame) -> Floats:
     """Return 1 for each entry on a side that is at home or moves first, otherwise 0.
 
     The array is empty if there is no such side.
@@ -369,7 +368,7 @@ def team_codes(frame: pl.DataFrame) -> npt.NDArray[np.int32]:
     return np.ascontiguousarray(codes.to_numpy(), np.int32)
 
 
-def mode_numbers(rows: selection.Rows, entries: npt.NDArray[np.int64], system: System) -> selection.Floats:
+def mode_numbers(rows: selection.Rows, entries: Integers, system: System) -> Floats:
     """Return the number of each heat's mode, from the `mode` column or else from the pool's name."""
     frame, mode, names = rows.frame, pl.col("pool"), rows.pool_names
     if "mode" in frame.columns:
@@ -384,7 +383,7 @@ def mode_numbers(rows: selection.Rows, entries: npt.NDArray[np.int64], system: S
     return frozen(numbers if numbers.any() else ABSENT)
 
 
-def heat_weights(frame: pl.DataFrame, entries: Integers) -> selection.Floats:
+def heat_weights(frame: pl.DataFrame, entries: Integers) -> Floats:
     """Return how many times each heat's comparisons count. The array is empty if all count once."""
     weights = selection.float_column(frame, "weight")
     first = np.nan_to_num(weights[entries[:-1]], nan=1.0) if weights.size else ABSENT

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from podium.results.columns import SHARED
-from podium.results.hashing import Integers
+from podium.support.arrays import Floats, Integers
 
 MARK = "\x1f"  # separates the kind and the name of a piece of equipment; names cannot contain it
 TEAM = "team"  # the kind whose names are in the column of that name
@@ -21,8 +20,8 @@ TEAM = "team"  # the kind whose names are in the column of that name
 class SharedEquipment:
     names: list[str]  # names with their kind, pool by pool
     pool: Integers  # (equipment): number of the pool
-    kind: npt.NDArray[np.float64]  # (equipment): from 1
-    of_row: npt.NDArray[np.int64]  # (rows, kinds): the equipment, -1 for none
+    kind: Floats  # (equipment): from 1
+    of_row: Integers  # (rows, kinds): the equipment, -1 for none
 
 
 def equipment_name(kind: str, name: str) -> str:
@@ -87,9 +86,9 @@ def equipment_of(rows: Any, kinds: tuple[str, ...]) -> SharedEquipment | None:
 class Seats:
     """One numbering for players and equipment: pool by pool, players first."""
 
-    players: npt.NDArray[np.int64]  # (players): number of each player
-    equipment: npt.NDArray[np.int64]  # (equipment)
-    before: npt.NDArray[np.int64]  # (pools + 1): number of equipment before each pool
+    players: Integers  # (players): number of each player
+    equipment: Integers  # (equipment)
+    before: Integers  # (pools + 1): number of equipment before each pool
 
     def names(self, players: pl.Series, equipment: list[str]) -> pl.Series:
         every = np.empty(self.players.size + self.equipment.size, object)

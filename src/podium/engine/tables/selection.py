@@ -15,10 +15,10 @@ from podium.errors import Fault, ParameterError, ResultsError
 from podium.kernels.compiled import compile_kernel
 from podium.results.consistency import order_keys
 from podium.results.derived_heats import heat_codes, number_column, with_derived_heats
-from podium.results.hashing import PART_ROWS, Integers, Numbered, index_type, number_runs, number_texts, run_bounds
+from podium.results.hashing import PART_ROWS, Numbered, index_type, number_runs, number_texts, run_bounds
 from podium.results.reading import Results
+from podium.support.arrays import Floats, Integers, Mask
 
-Floats = npt.NDArray[np.float64]
 ABSENT_STATUS = "did_not_start"
 UNRATED_STATUS = (ABSENT_STATUS, "disqualified")
 UNFINISHED_STATUS = ("quit", "dnf")
@@ -106,7 +106,7 @@ class Rows:
         """Microseconds since 1970 (UTC), or None if there are no times."""
         return None if "started_at" not in self.frame.columns else self.frame["started_at"].cast(pl.Int64).to_numpy()
 
-    def only(self, selection: npt.NDArray[np.bool_]) -> "Rows":
+    def only(self, selection: Mask) -> "Rows":
         """Return only the selected rows, and their players."""
         player = self.player[selection]
         present = np.bincount(player, minlength=self.player_names.len()) > 0
@@ -199,7 +199,7 @@ def rank_by(*keys: npt.NDArray[Any]) -> Integers:
 
 def all_rising(*keys: npt.NDArray[Any]) -> bool:
     """Return True if rows are already sorted by these keys, with the most important key first."""
-    tied: npt.NDArray[np.bool_] | None = None
+    tied: Mask | None = None
     for key in keys:
         falls = key[1:] < key[:-1]
         if (falls if tied is None else tied & falls).any():
@@ -226,14 +226,12 @@ def without_small_events(rows: Rows, system: System) -> Rows:
     return rows if enough.all() else rows.only(enough)
 
 
-def finish_mask(frame: pl.DataFrame) -> npt.NDArray[np.bool_]:
-    finishes: npt.NDArray[np.bool_] = (
-        frame.select(~pl.col("status").is_in((*UNFINISHED_STATUS, ABSENT_STATUS))).to_series().to_numpy()
-    )
+def finish_mask(frame: pl.DataFrame) -> Mask:
+    finishes: Mask = frame.select(~pl.col("status").is_in((*UNFINISHED_STATUS, ABSENT_STATUS))).to_series().to_numpy()
     return finishes
 
 
-def counting_entries(rows: Rows, system: System) -> npt.NDArray[np.bool_]:
+def counting_entries(rows: Rows, system: System) -> Mask:
     """Return a mask of the entries that a system's `counts` rule accepts."""
     time_s, score, played_s, duration_s = (number_column(rows.frame, name) for name in MEASURES)
     counting = np.empty(rows.event.size, np.bool_)
@@ -309,7 +307,7 @@ def check_period(period: str) -> str:
     return period
 
 
-def period_numbers(frame: pl.DataFrame, period: str) -> npt.NDArray[np.int64] | None:
+def period_numbers(frame: pl.DataFrame, period: str) -> Integers | None:
     """Return the number of each row's rating period, counting from 1970, or None if every event is a period."""
     if check_period(period) == EVENT:
         return None
@@ -320,7 +318,7 @@ def period_numbers(frame: pl.DataFrame, period: str) -> npt.NDArray[np.int64] | 
     return numbers_at(frame["started_at"], period)
 
 
-def season_numbers(started_at: npt.NDArray[np.int64], month: int) -> npt.NDArray[np.int64]:
+def season_numbers(started_at: Integers, month: int) -> Integers:
     """Return the number of the yearly season that contains each time, in microseconds since 1970.
 
     Args:
@@ -338,15 +336,15 @@ def idle_between(earlier: Any, later: Any, system: System) -> Any:
     return gap / DAY_US if system.idle_unit == "time" else gap // DAY_US
 
 
-def numbers_at(started_at: pl.Series, period: str) -> npt.NDArray[np.int64]:
+def numbers_at(started_at: pl.Series, period: str) -> Integers:
     """Return the number of the period that contains each time."""
     match = SHAPE.fullmatch(period)
     count, unit = (int(match[1]), match[2]) if match else (1, "d")
     if unit == "mo":
         months = started_at.dt.year().cast(pl.Int64) * 12 + started_at.dt.month().cast(pl.Int64)
-        numbers: npt.NDArray[np.int64] = np.floor_divide(months.to_numpy() - 1970 * 12 - 1, count)
+        numbers: Integers = np.floor_divide(months.to_numpy() - 1970 * 12 - 1, count)
         return numbers
     instants = started_at.cast(pl.Int64).to_numpy()
     since, days = (MONDAY, 7 * count) if unit == "w" else (0, count)
-    spans: npt.NDArray[np.int64] = np.floor_divide(instants - since, DAY_US * days)
+    spans: Integers = np.floor_divide(instants - since, DAY_US * days)
     return spans

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from podium.engine.inputs import PRESENT, part_at, rank_at
 from podium.engine.kernel_calls import run_kernel
@@ -17,6 +16,7 @@ from podium.engine.rules import enter, expect_side
 from podium.engine.system import System
 from podium.engine.tables.sides import Sides, empty_sides
 from podium.kernels.compiled import compile_twice, kernel
+from podium.support.arrays import Floats
 
 COMPILED_MIN_MEMBERS = 64  # below this, plain Python is faster than loading a kernel
 MIN_PART = 1e-4  # keeps a team's variance above 0 if its players hardly played
@@ -137,7 +137,7 @@ def sides_of(
     return sides
 
 
-def expected_scores(system: System, sides: Sides, count: int) -> npt.NDArray[np.float64]:
+def expected_scores(system: System, sides: Sides, count: int) -> Floats:
     """Return the expected scores of the first `count` sides against each other, from the system's model for sides.
 
     Returns:

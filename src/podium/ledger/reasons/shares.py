@@ -10,12 +10,12 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from podium.engine import inputs
 from podium.engine.replay import Replayed, by_columns, replay_updates
 from podium.engine.system import System
 from podium.engine.tables.encoding import frozen
+from podium.support.arrays import Floats, Integers, Mask
 from podium.support.words import shown_parts
 
 WHOLE = 2**53  # in units: a double cannot represent every whole number above this
@@ -25,7 +25,6 @@ QUICK_WORK = 1.1e5  # pairs that can be rated again in about 10 ms; limits the n
 FEW_PARTS = 5
 MAX_WORK = 2e7  # most pairs to rate again; large fields get fewer parts and larger blocks
 COUNTED_ANEW = ("entrant", "opponents", "place", "rank")  # columns recalculated for the entries that remain
-Mask = npt.NDArray[np.bool_]
 
 
 class Part(NamedTuple):
@@ -43,9 +42,9 @@ class RatingUpdate(NamedTuple):
     number: int
     entrants: tuple[int, int]  # the first entrant, and the entrant after the last
     first_heat: int
-    start: npt.NDArray[np.int64]  # (heats): the first entry of each heat
-    stop: npt.NDArray[np.int64]
-    entrant: npt.NDArray[np.int64]  # (entries): the entrant of each entry
+    start: Integers  # (heats): the first entry of each heat
+    stop: Integers
+    entrant: Integers  # (entries): the entrant of each entry
 
 
 def update_of(columns: inputs.Columns, number: int) -> RatingUpdate:
@@ -112,7 +111,7 @@ def blocks_of(members: list[int], parts: Sequence[Part], update: RatingUpdate) -
     return [block.tolist() for block in np.array_split(np.array(members), count)]
 
 
-def shapley_values(worth: npt.NDArray[np.float64]) -> list[float]:
+def shapley_values(worth: Floats) -> list[float]:
     """Return the Shapley value of each part.
 
     The values add up to the worth of the full coalition minus that of the empty one.
@@ -145,9 +144,7 @@ def divided(share: float, effects: list[float]) -> list[float]:
     return [effect + factor * abs(effect) for effect in effects]
 
 
-def changes_among(
-    system: System, update: RatingUpdate, entrant: int, states: Any, present: Mask
-) -> npt.NDArray[np.float64]:
+def changes_among(system: System, update: RatingUpdate, entrant: int, states: Any, present: Mask) -> Floats:
     """Return an entrant's change with each set of entries, rated as one table. `present` is a (sets, entries) mask."""
     columns, first = update.columns, update.entrants[0]
     sets = len(present)
@@ -169,7 +166,7 @@ def changes_among(
     for first_set, last_set in [(k, k + 1) for k in range(sets)] if system.pool_fields else [(0, sets)]:
         replay_updates(system, table, first_set, last_set, moved, first_set)
     mine = offsets[:-1] + at[:, entrant - first]
-    changes: npt.NDArray[np.float64] = moved.after[mine, system.column("rating")] - moved.before[mine]
+    changes: Floats = moved.after[mine, system.column("rating")] - moved.before[mine]
     return changes
 
 
@@ -257,9 +254,7 @@ def shown_table(
     return [[int(count) * unit for count in row] for row in counts]
 
 
-def move_unit(
-    counts: "npt.NDArray[np.int64]", exact: "npt.NDArray[np.float64]", surplus: "npt.NDArray[np.int64]"
-) -> None:
+def move_unit(counts: "Integers", exact: "Floats", surplus: "Integers") -> None:
     """Move a unit from a column with too many units to a column with too few, through other columns if that costs less.
 
     The cost of a step is the amount that it adds to the squared errors of the cells. The cheapest path is found with

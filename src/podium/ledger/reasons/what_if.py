@@ -8,7 +8,6 @@ from statistics import median_high
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from podium.engine import rules
@@ -25,13 +24,14 @@ from podium.ledger.reasons.explaining import Found, find_entrant, states_before,
 from podium.ledger.reasons.wording import heat_words
 from podium.results.derived_heats import OVERALL, number_column
 from podium.results.reading import Results
+from podium.support.arrays import Floats
 from podium.support.words import counted, lines_html, ordinal, shown_change, signed
 
 MAX_ALTERNATIVES = 8
 MAX_IMAGINED = 2_500  # largest event to rate again, pair by pair, while somebody waits
 MAX_PAIRS = 8e6  # pairs in all alternatives together, which take about 0.4 s
 NUMBERS = ("position", "score", "time_s", "team_score")
-Numbers = dict[str, npt.NDArray[np.float64]]
+Numbers = dict[str, Floats]
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from datetime import date
 
 import numpy as np
-import numpy.typing as npt
 
 from podium.analysis.evaluation import share_interval
 from podium.analysis.predictions import BINS, HeatSelection, predict
@@ -25,6 +24,7 @@ from podium.pool.rating import numbers_in, results_of
 from podium.store import kept
 from podium.store.following import PoolReader
 from podium.support.answers import answer, as_json, described, from_json
+from podium.support.arrays import Floats
 from podium.views.changes import career_of
 from podium.views.events import explanation, newest_rated_positions, rated_event, replays
 
@@ -107,7 +107,7 @@ SIDES = 2  # each duel counts from both sides
 LARGE_FIELD = 1_000  # a larger event is not split into duels, because that takes seconds
 
 
-def expected_and_actual(pool: PoolReader, most: Effort) -> tuple[int, int, npt.NDArray[np.float64]]:
+def expected_and_actual(pool: PoolReader, most: Effort) -> tuple[int, int, Floats]:
     """Return the numbers of events and players that are covered, and the sums, an array of shape (bins, 3).
 
     The sums are the number of duels, their expected scores and their actual scores, counted from both sides.
@@ -124,7 +124,7 @@ def expected_and_actual(pool: PoolReader, most: Effort) -> tuple[int, int, npt.N
     return positions.size, int(players.sum()), bins
 
 
-def reliability(bins: npt.NDArray[np.float64]) -> tuple[ReliabilityBin, ...]:
+def reliability(bins: Floats) -> tuple[ReliabilityBin, ...]:
     return tuple(
         ReliabilityBin(expected / count, result / count, *share_interval(result / count, count), round(count))
         for count, expected, result in bins.tolist()

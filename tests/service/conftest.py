@@ -1,4 +1,4 @@
-"""A store of many pools, and somebody who looks at its pages."""
+"""A store with many pools, and a visitor of its pages."""
 
 from unittest import mock
 
@@ -13,7 +13,7 @@ from podium.store import Store
 
 @pytest.fixture(scope="session", autouse=True)
 def one_upload_process():
-    """All services have the process that reads uploads: it takes longer to start than most tests take."""
+    """Give all services the same upload process, because it starts more slowly than most tests run."""
     process, end = UploadProcess(), UploadProcess.end
     with mock.patch.object(app, "UploadProcess", return_value=process), mock.patch.object(process, "end"):
         yield
@@ -22,7 +22,7 @@ def one_upload_process():
 
 @pytest.fixture(scope="module")
 def season(tmp_path_factory):
-    """A store with the season's bikes, names of all kinds, and pools in every state."""
+    """Return a store with the example season, pools with unusual names, and pools in every state."""
     opened = Store(str(tmp_path_factory.mktemp("pages") / "podium.db"))
     add_season(opened, ("bikes",))
     add_names(opened)

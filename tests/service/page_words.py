@@ -1,4 +1,4 @@
-"""Pages as somebody with a browser reads them."""
+"""Read pages as a visitor with a browser does."""
 
 import re
 from html import unescape
@@ -11,12 +11,12 @@ TAG = re.compile(r"<[^>]*>")
 
 
 def people(store, **headers):
-    """Somebody with a browser."""
+    """Return a client that reads pages like a browser without a session."""
     return TestClient(create_app(store), headers={"Accept": "text/html"} | headers, follow_redirects=False)
 
 
 def words(html):
-    """What is read of HTML."""
+    """Return the visible text of HTML."""
     return " ".join(unescape(TAG.sub(" ", html)).split())
 
 
@@ -26,7 +26,7 @@ def main_of(answer, status=200):
 
 
 def lines(html, table="board"):
-    """The rows of a table, each as its cells are read."""
+    """Return the rows of a table as lists of visible text."""
     body = re.search(rf'<table[^>]* id="{table}".*?<tbody[^>]*>(.*?)</tbody>', html, re.DOTALL)
     assert body is not None, words(html)
     return [

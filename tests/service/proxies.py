@@ -1,4 +1,4 @@
-"""A web server in front, as little of one as a test needs: it says for whom it asks, and passes bytes on at once."""
+"""A minimal reverse proxy: it adds the forwarding headers and passes all bytes on at once."""
 
 import asyncio
 import threading
@@ -8,7 +8,7 @@ FORWARDED = b"x-forwarded-for: 192.0.2.9\r\nx-forwarded-proto: https\r\n"
 
 
 async def relay(reader, writer):
-    """Pass on what comes, as it comes."""
+    """Pass bytes on as soon as they arrive."""
     try:
         with suppress(OSError):
             while chunk := await reader.read(65_536):
@@ -20,7 +20,7 @@ async def relay(reader, writer):
 
 @contextmanager
 def proxying(port):
-    """The port of a proxy of a service on the loopback address."""
+    """Start a proxy in front of a service on the loopback address, and yield the proxy's port."""
 
     async def pass_on(reader, writer):
         upstream_reader, upstream_writer = await asyncio.open_connection("127.0.0.1", port)
@@ -43,5 +43,5 @@ def proxying(port):
             each.cancel()
             with suppress(asyncio.CancelledError):
                 loop.run_until_complete(each)
-        loop.run_until_complete(asyncio.sleep(0))  # what was closed is closed
+        loop.run_until_complete(asyncio.sleep(0))  # let the transports finish closing
         loop.close()

@@ -1,4 +1,4 @@
-"""The service as processes of its own, and clients of it."""
+"""Start the service in separate processes, and connect clients to it."""
 
 import random
 import socket
@@ -10,24 +10,24 @@ import httpx2
 
 PODIUM = [sys.executable, "-c", "from podium.cli import main; main()"]
 LONG_S = 120.0
-NO_TLS = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)  # shared: a client would make one of its own, which takes long
+NO_TLS = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)  # shared, because each client would slowly create its own
 
 
 def free_port():
-    """A port that is free, and that no connection is given."""
+    """Return a free port outside the range of outgoing connections."""
     while listens(port := random.randrange(20_000, 32_000)):  # noqa: S311
         pass
     return port
 
 
 def listens(port):
-    """Whether anybody listens at a port."""
+    """Return True if a server listens at a port."""
     with socket.socket() as probe:
         return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
 def until(find_it):
-    """What is found, once it is anything."""
+    """Call a function until its result is true, and return that result."""
     end = time.monotonic() + LONG_S
     while not (found := find_it()):
         assert time.monotonic() < end
@@ -36,6 +36,6 @@ def until(find_it):
 
 
 def client_of(port, key=None):
-    """A client of whatever listens at a port, with a key."""
+    """Return a client of the server at a port, which sends a key."""
     headers = {} if key is None else {"Authorization": f"Bearer {key}"}
     return httpx2.Client(base_url=f"http://127.0.0.1:{port}", headers=headers, timeout=LONG_S, verify=NO_TLS)

@@ -1,4 +1,4 @@
-"""Keys that end, and requests that no key allows."""
+"""Expired and revoked keys, and requests that no key allows."""
 
 import asyncio
 import sqlite3
@@ -38,7 +38,7 @@ def set_clock(monkeypatch, lead):
     )
 
 
-def test_no_clock_makes_a_revoked_or_expired_key_valid_again(store, monkeypatch):
+def test_moving_the_clock_never_revives_a_revoked_or_expired_key(store, monkeypatch):
     revoked, rotated = create_key(store.engine, "a", "admin"), create_key(store.engine, "b", "admin")
     expiring = create_key(store.engine, "c", "admin", lifetime=timedelta(hours=1))
     revoke_key(store.engine, 1)
@@ -53,7 +53,7 @@ def test_no_clock_makes_a_revoked_or_expired_key_valid_again(store, monkeypatch)
         rotate_key(store.engine, 3)
 
 
-def test_a_key_that_was_refused_as_expired_stays_expired(store, monkeypatch):
+def test_a_key_rejected_as_expired_stays_expired(store, monkeypatch):
     app = create_app(store)
     secret = create_key(store.engine, "c", "read", lifetime=timedelta(hours=1))
     watched = create_key(store.engine, "d", "read", lifetime=timedelta(hours=1))
@@ -66,7 +66,7 @@ def test_a_key_that_was_refused_as_expired_stays_expired(store, monkeypatch):
     assert not is_valid(store, watched)
 
 
-def test_a_key_that_ended_a_stream_stays_expired(store, monkeypatch):
+def test_a_key_whose_expiry_ended_a_stream_stays_expired(store, monkeypatch):
     secret = create_key(store.engine, "c", "read", lifetime=timedelta(hours=1))
     set_clock(monkeypatch, timedelta(days=40))
     assert keys.valid_keys(store.engine, [1]) == set()
@@ -105,7 +105,7 @@ def test_a_request_has_exactly_one_host(store, hosts, status):
     assert sent[0]["status"] == status
 
 
-def test_readyz_says_that_the_database_is_damaged(store, monkeypatch):
+def test_readyz_reports_a_damaged_database(store, monkeypatch):
     def fail(*_arguments, **_options):
         error = sqlite3.DatabaseError("database disk image is malformed")
         error.sqlite_errorname = "SQLITE_CORRUPT"
@@ -121,7 +121,7 @@ def test_readyz_says_that_the_database_is_damaged(store, monkeypatch):
         assert client.get("/readyz").status_code == 503
 
 
-def test_a_key_is_for_a_pool_that_exists(store):
+def test_a_key_needs_an_existing_pool(store):
     with pytest.raises(podium.UnknownError, match="there is no pool 'mian'; the pools are 'main'"):
         create_key(store.engine, "x", "read", "mian")
     for name, lifetime in (("a\x1b[31m", None), ("a", timedelta())):
@@ -139,7 +139,7 @@ def test_the_last_use_of_a_key_is_stored(store):
     assert abs(datetime.fromisoformat(used or "") - datetime.now(UTC)) < timedelta(minutes=1)
 
 
-def test_refused_requests_of_an_address_are_limited_and_those_of_valid_keys_are_not(store):
+def test_rejected_requests_are_limited_per_address_and_valid_keys_are_not(store):
     key, reader = create_key(store.engine, "a", "admin"), create_key(store.engine, "b", "read")
     app = create_app(store)
     with TestClient(app) as client, TestClient(app, client=("192.0.2.7", 1)) as other:
@@ -157,7 +157,7 @@ def test_refused_requests_of_an_address_are_limited_and_those_of_valid_keys_are_
         assert status(other, reader, "POST") == 403
 
 
-def test_of_too_many_budgets_that_of_whoever_came_longest_ago_is_full_again(monkeypatch):
+def test_the_least_recently_used_budget_is_dropped_when_there_are_too_many(monkeypatch):
     monkeypatch.setattr(http_keys, "MAX_BUDGETS", 2)
     budgets = http_keys.OwnBudgets()
 
@@ -178,6 +178,6 @@ def test_of_too_many_budgets_that_of_whoever_came_longest_ago_is_full_again(monk
         ("testclient", "testclient", True),
     ],
 )
-def test_who_is_one_sender(one, other, is_same):
+def test_ipv6_addresses_of_one_network_count_as_one_sender(one, other, is_same):
     sites = [client_site(Request({"type": "http", "client": (host, 1)})) for host in (one, other)]
     assert (sites[0] == sites[1]) is is_same

@@ -1,4 +1,4 @@
-"""The pages of admins: what is seen before is what comes after, and only whoever may does it."""
+"""Admin pages: the preview matches the stored change, and only authorized people can store it."""
 
 import json
 import re
@@ -29,7 +29,7 @@ CSV = "event_id,started_at,player,position\nnew,2025-01-02,a,1\nnew,2025-01-02,z
 
 
 class Forms(HTMLParser):
-    """The forms of a page: of each its address and its fields, as a browser would send them."""
+    """The forms of a page, each with its address and the fields that a browser would send."""
 
     def __init__(self, text):
         super().__init__()
@@ -70,7 +70,7 @@ class Forms(HTMLParser):
 
 
 def form_of(text, ending):
-    """Address and fields of the form whose address ends so."""
+    """Return the address and the fields of the form whose address has this ending."""
     return next((action, fields) for action, fields in Forms(text).forms if action.endswith(ending))
 
 
@@ -79,7 +79,7 @@ def words(text):
 
 
 class Admin:
-    """A browser of somebody who has signed in with a new key."""
+    """A browser in which somebody has signed in with a new key."""
 
     def __init__(self, store, role="admin", pool=None, **options):
         self.client = TestClient(store.app, base_url="https://podium.test", headers={"Accept": "text/html"})
@@ -91,7 +91,7 @@ class Admin:
         return self.client.get(f"/admin/main{path}")
 
     def send(self, page, ending, **changes):
-        """Send a form of a page, with some of its fields otherwise."""
+        """Send a form of a page after changing some of its fields."""
         action, fields = form_of(page.text, ending)
         assert changes.keys() <= {name for name, _ in fields}
         sent = {}
@@ -102,7 +102,7 @@ class Admin:
 
 @pytest.fixture(scope="module")
 def filled(tmp_path_factory):
-    """A database that each test has a copy of."""
+    """Return a database, which every test copies."""
     path = tmp_path_factory.mktemp("admin") / "podium.db"
     opened = Store(str(path))
     opened.create_pool("main", find("elo")(), title="Main & more")
@@ -136,9 +136,9 @@ def store(filled, tmp_path):
         ("/system", "/system", {"set-k": "40"}, "/main/system"),
     ],
 )
-def test_what_is_seen_before_is_what_comes_after(store, page, form, changes, lands):
+def test_the_preview_shows_exactly_the_stored_changes(store, page, form, changes, lands):
     admin, before = Admin(store), ratings(store)
-    if "pasted" in changes:  # a file or a text is sent as a browser does where there is a file to choose
+    if "pasted" in changes:  # a browser sends an empty file if none is chosen
         action, fields = form_of(admin.get(page).text, form)
         dry = admin.client.post(action, data=dict(fields) | changes, files={"file": ("", b"")})
     else:
@@ -161,12 +161,12 @@ def test_what_is_seen_before_is_what_comes_after(store, page, form, changes, lan
     assert (newest.actor, newest.reason or "") == ("admin key", reason.get("reason", ""))
     seen = admin.client.get(done.headers["location"])
     assert (seen.status_code, seen.text.count("Stored.")) == (200, 1)
-    assert "Stored." not in admin.client.get(done.headers["location"]).text  # it is said once
+    assert "Stored." not in admin.client.get(done.headers["location"]).text  # the message appears once
     assert newest.reason is None or "a reason" in words(admin.get("/log").text)
     assert store.verify() == []
 
 
-def test_what_was_done_meanwhile_shows_the_dry_run_again(store):
+def test_a_change_in_the_meantime_shows_the_preview_again(store):
     admin = Admin(store)
     dry = admin.send(admin.get("/events/e3"), "/events/e3/void")
     store.submit("main", rows(7, "dcba"))
@@ -175,12 +175,12 @@ def test_what_was_done_meanwhile_shows_the_dry_run_again(store):
     assert "Something else has changed since you looked" in again.text
     assert store.event("main", "e3").status == "rated"
     _, fields = form_of(again.text, "/apply")
-    assert ["reason", "too <late>"] in fields  # nothing that was written is lost
+    assert ["reason", "too <late>"] in fields  # the typed reason is kept
     assert admin.send(again, "/apply").status_code == 303
     assert store.event("main", "e3").status == "voided"
 
 
-def test_nothing_is_corrected_without_a_reason(store):
+def test_a_correction_needs_a_reason(store):
     admin, version = Admin(store), store.version("main")
     dry = admin.send(admin.get("/events/e3"), "/events/e3/void")
     assert admin.send(dry, "/apply", reason="  ").status_code == 200
@@ -200,7 +200,7 @@ def test_a_correction_keeps_cars_and_sides(store):
     dry = admin.send(admin.get("/events/e20"), "/events/e20", **{"position-0": "2", "position-1": "1"})
     done = admin.send(dry, "/apply", reason="a slip")
     assert done.status_code == 303
-    assert f"{WROTE}=1" in done.headers["set-cookie"]  # so that the next pages show it
+    assert f"{WROTE}=1" in done.headers["set-cookie"]  # so that the next pages show the change
     entries = {each.player: each for each in store.event("main", "e20").entries}
     assert [entries[name].shared for name in "abc"] == [{"car": "Ferrari", "tyres": "soft"}, None, {"car": "Ford"}]
     assert [entries[name].side for name in "abc"] == ["home", "away", None]
@@ -208,7 +208,7 @@ def test_a_correction_keeps_cars_and_sides(store):
     assert {(each.ranked, each.weight) for each in entries.values()} == {(False, 0.5)}
 
 
-def test_a_file_with_faults_is_refused_whole_and_nothing_written_is_lost(store):
+def test_a_file_with_errors_is_rejected_and_the_typed_text_is_kept(store):
     admin, version = Admin(store), store.version("main")
     action, fields = form_of(admin.get("/upload").text, "/upload")
     pasted = CSV + "new,2025-01-02,b,first\nnew,2025-01-02,<i>,-1\n"
@@ -222,7 +222,7 @@ def test_a_file_with_faults_is_refused_whole_and_nothing_written_is_lost(store):
         assert ["pasted", text] in form_of(refused.text, "/upload")[1]
     other = admin.send(
         admin.get("/upload"), "/upload", pasted="hello\nworld\n"
-    )  # whose last line tells what a table is
+    )  # the last line of this page describes a valid table
     assert "2 errors in pasted.csv . Nothing was saved." in words(other.text)
     assert "A results table has one row per entrant" in words(other.text)
     table = admin.send(admin.get("/events/e3"), "/events/e3", **{"position-1": "second", "player-0": "é"})
@@ -232,7 +232,7 @@ def test_a_file_with_faults_is_refused_whole_and_nothing_written_is_lost(store):
     assert store.version("main") == version
 
 
-def test_a_table_in_other_words_is_understood_and_said(store):
+def test_other_column_names_are_recognised_and_shown(store):
     admin = Admin(store)
     action, fields = form_of(admin.get("/upload").text, "/upload")
     pasted = "Race;Date;Driver;Place\nnew;2025-01-02;a;1\nnew;2025-01-02;b;2\n"
@@ -242,8 +242,8 @@ def test_a_table_in_other_words_is_understood_and_said(store):
     assert [each.player for each in store.event("main", "new").changes] == ["a", "b"]
 
 
-def test_a_kept_map_reads_its_file_and_no_other(tmp_path):
-    """One that fits no more is left aside, and so is one that joins a file of the server's."""
+def test_a_saved_column_map_reads_only_matching_files(tmp_path):
+    """Podium ignores a map that does not fit the file, and one that joins a file on the server."""
     secret = tmp_path / "secret.csv"
     secret.write_text("key,value\nAna,hidden\n", encoding="utf-8")
     points = '[columns]\nevent_id = "Race"\nplayer = "Driver"\nscore = "Pos"\n'
@@ -259,7 +259,7 @@ def test_a_kept_map_reads_its_file_and_no_other(tmp_path):
 
 
 def race(number, *names):
-    """A race of racetime.gg, whose entrants have ids and names."""
+    """Return a racetime.gg race, whose entrants have ids and names."""
     entrants = [
         {
             "user": {"id": f"id{k}", "full_name": name},
@@ -290,7 +290,7 @@ def send_race(admin, content):
     return dry
 
 
-def test_a_foreign_format_calls_players_by_their_names(store):
+def test_imported_formats_use_the_names_of_players(store):
     store.create_pool("oot/any", find("elo")())
     admin, content = Admin(store, "write", "oot/any"), race(3, "Ann", "Bea")
     assert admin.send(send_race(admin, content), "/apply").status_code == 303
@@ -309,10 +309,10 @@ def test_only_an_admin_renames_players_with_a_file(store, role, called):
     assert writer.send(send_race(writer, race(3, "Ann", "Bea")), "/apply").status_code == 303
     sender = Admin(store, role, "oot/any")
     assert sender.send(send_race(sender, race(4, "HACKED", "Bea", "Cleo")), "/apply").status_code == 303
-    assert ratings(store, "oot/any").keys() == {called, "Bea", "Cleo"}  # a newcomer has the name of any file
+    assert ratings(store, "oot/any").keys() == {called, "Bea", "Cleo"}  # a new player gets the name in the file
 
 
-def test_a_slip_of_the_pen_is_named(store):
+def test_an_upload_names_possible_typos(store):
     store.submit("main", rows(20, ["Dragana", "Otto"]))
     admin = Admin(store)
     action, fields = form_of(admin.get("/upload").text, "/upload")
@@ -321,7 +321,7 @@ def test_a_slip_of_the_pen_is_named(store):
     assert "“ Draganna ” is new here; did you mean “ Dragana ”?" in words(dry.text)
 
 
-def test_an_upload_is_limited(store, monkeypatch):
+def test_the_size_of_an_upload_is_limited(store, monkeypatch):
     monkeypatch.setattr(sending, "MAX_UPLOAD_BYTES", 1_000)
     admin = Admin(store)
     action, fields = form_of(admin.get("/upload").text, "/upload")
@@ -334,8 +334,8 @@ def test_an_upload_is_limited(store, monkeypatch):
         read_file(path, "results.zip", "results", "main")
 
 
-def test_refused_requests_to_the_pages_of_admins_are_limited(store, monkeypatch):
-    monkeypatch.setattr(http_keys, "REFUSED_PER_S", 1e-3)  # the budget of a slow machine must not refill meanwhile
+def test_rejected_requests_to_admin_pages_are_limited(store, monkeypatch):
+    monkeypatch.setattr(http_keys, "REFUSED_PER_S", 1e-3)  # the budget must not refill on a slow machine
     nobody = TestClient(store.app, base_url="https://podium.test", headers={"Accept": "text/html"})
     answers = [nobody.get("/admin/main").status_code for _ in range(40)]
     assert (answers[:30], answers[-1]) == ([401] * 30, 429)
@@ -349,7 +349,7 @@ ROLES = {"read": 1, "write": 3, "admin": len(PAGES)}
 
 
 @pytest.mark.parametrize("role", ROLES)
-def test_each_role_has_its_pages_and_those_of_its_pool_alone(store, role):
+def test_each_role_sees_only_its_own_pages_and_pool(store, role):
     admin = Admin(store, role, "main")
     allowed = {"read": {""}, "write": {"", "/upload", "/log"}, "admin": set(PAGES)}[role]
     statuses = {page: admin.get(page).status_code for page in PAGES}
@@ -362,7 +362,7 @@ def test_each_role_has_its_pages_and_those_of_its_pool_alone(store, role):
     assert "other" not in words(listed)
 
 
-def test_a_form_of_another_session_is_refused_where_it_is_stored(store):
+def test_a_form_of_another_session_is_rejected(store):
     admin = Admin(store)
     dry = admin.send(admin.get("/events/e3"), "/events/e3/void")
     writer = Admin(store, "write", "main")
@@ -377,7 +377,7 @@ def test_a_form_of_another_session_is_refused_where_it_is_stored(store):
 @pytest.mark.parametrize(
     "change", [{"token": ""}, {"token": "x.y"}, {"Sec-Fetch-Site": "cross-site"}, {"Origin": "https://evil.test"}]
 )
-def test_no_other_page_administers(store, change):
+def test_forms_from_other_sites_are_rejected(store, change):
     admin, version = Admin(store), store.version("main")
     for page, form in (("/settings", "/settings"), ("/keys", "/keys"), ("/events/e3", "/void"), ("/upload", "/upload")):
         action, fields = form_of(admin.get(page).text, form)
@@ -390,7 +390,7 @@ def test_no_other_page_administers(store, change):
     assert (store.version("main"), len(keys.list_keys(store.engine))) == (version, 2)
 
 
-def test_a_key_is_shown_once_and_revoked_of_this_pool_alone(store):
+def test_a_key_is_shown_once_and_revoked_only_in_its_own_pool(store):
     stranger = create_key(store.engine, "all", "read")
     admin = Admin(store, pool="main")
     created = admin.send(admin.get("/keys"), "/keys", name="server <1>", role="write", days="3")
@@ -413,7 +413,7 @@ def test_a_key_is_shown_once_and_revoked_of_this_pool_alone(store):
     assert limited.client.post("/admin/main/keys", data=sent).status_code == 403
 
 
-def test_a_key_with_a_backdating_limit_corrects_no_further_back(store):
+def test_a_backdating_limit_applies_to_corrections(store):
     limited = Admin(store, "admin", "main", backdating_limit_s=60.0)
     for page, form, changes in (
         ("/events/e3", "/events/e3/void", {}), ("/events/e3", "/events/e3", {"player-0": "d", "player-3": "a"}),
@@ -450,7 +450,7 @@ def test_settings_are_stored_and_logged(store):
     assert "neither an email address nor the address of a page" in words(refused.text)
 
 
-def test_a_form_that_cannot_be_meant_so_is_shown_again_as_it_was_filled_in(store):
+def test_an_invalid_form_is_shown_again_with_its_values(store):
     store.plan_fixture("main", "gp", starts_at=datetime.now(UTC), entrants=["a", "b"])
     admin, version = Admin(store), store.version("main")
     for page, form, changes, fault in (
@@ -477,7 +477,7 @@ def test_a_form_that_cannot_be_meant_so_is_shown_again_as_it_was_filled_in(store
     assert (store.version("main"), len(keys.list_keys(store.engine))) == (version, 1)
 
 
-def test_a_reason_is_forgotten(store):
+def test_a_reason_can_be_deleted(store):
     store.void("main", "e3", reason="Ann saw it")
     admin = Admin(store)
     action, fields = form_of(admin.get("/log").text, "/blank")
@@ -488,18 +488,18 @@ def test_a_reason_is_forgotten(store):
     assert (refused.status_code, "Delete a reason" in words(refused.text)) == (404, True)
 
 
-def test_what_a_browser_sends_back_otherwise_is_refused(store):
+def test_tampered_forms_are_rejected(store):
     admin = Admin(store)
     dry = admin.send(admin.get("/events/e3"), "/events/e3/void")
     for number in ("x", "", "é" * 1000, "eJwDAAAAAAE="):
         assert admin.send(dry, "/apply", number=number, reason="r").status_code == 404
     assert admin.send(dry, "/apply", version="", reason="r").status_code == 409
     assert admin.client.post("/admin/main/apply", content=b"{}").status_code == 403
-    parts = {"Content-Type": "multipart/form-data"}  # without what stands between them
+    parts = {"Content-Type": "multipart/form-data"}  # without the boundary
     assert admin.client.post("/admin/main/apply", content=b"x", headers=parts).status_code == 422
 
 
-def test_the_pages_that_choose_a_system_say_what_each_of_them_fits(store):
+def test_the_system_chooser_says_what_each_system_fits(store):
     assert FITS.keys() == set(names())
     page = Admin(store).client.get("/admin").text
     assert all(sentence in page for sentence in FITS.values())

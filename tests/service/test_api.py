@@ -1,4 +1,4 @@
-"""The HTTP API: who may what, what is taken, what is refused, and that a refusal leaves nothing behind."""
+"""The HTTP API: access rights, accepted and rejected requests, and no trace of rejected ones."""
 
 import json
 import logging
@@ -33,7 +33,7 @@ def client(store):
         yield opened
 
 
-def test_an_event_goes_in_and_comes_out(client):
+def test_a_submitted_event_can_be_read(client):
     answer = client.post(f"{BASE}/main/events", json=race())
     assert answer.status_code == 201
     (receipt,) = answer.json()
@@ -67,7 +67,7 @@ def test_an_event_goes_in_and_comes_out(client):
     assert client.get(f"{BASE}/main/players/nobody").status_code == 404
 
 
-def test_a_parameter_that_is_unknown_is_refused(client, store):
+def test_unknown_parameters_are_rejected(client, store):
     refused = client.get(f"{BASE}/main/leaderboard", params={"min_event": 5})
     assert (refused.status_code, refused.json()["field"]) == (422, "min_event")
     assert refused.json()["detail"].startswith(
@@ -78,7 +78,7 @@ def test_a_parameter_that_is_unknown_is_refused(client, store):
     assert [client.get(f"{each}?typo=1").status_code for each in ("/healthz", "/main")] == [200, 200]
 
 
-def test_corrections(client, store):
+def test_events_can_be_corrected_over_http(client, store):
     client.post(f"{BASE}/main/events", json={"events": [race(number) for number in range(5)]})
     receipt = client.put(f"{BASE}/main/events/e1", json=race(1, "cab")).json()
     assert receipt["rerated"] == 9
@@ -95,7 +95,7 @@ def test_corrections(client, store):
     assert store.verify() == []
 
 
-def test_a_refusal_says_which_parameter_and_what_json_it_takes(client):
+def test_an_error_names_the_parameter_and_the_expected_json(client):
     assert client.get(f"{BASE}/main/leaderboard?top=0").json()["detail"].startswith("top: Input should be")
     assert client.get(f"{BASE}/main/compare?player=a").json()["detail"] == "other: Field required"
     for body, detail in (
@@ -106,7 +106,7 @@ def test_a_refusal_says_which_parameter_and_what_json_it_takes(client):
         assert client.post(f"{BASE}/main/events", json=body).json()["detail"] == detail
 
 
-def test_pools_are_opened_with_a_system(client):
+def test_a_pool_is_created_with_a_system(client):
     body = {"name": "karts", "system": "stk", "parameters": {"base_points_events": None, "scale": 1500}}
     described = {
         "title": "Karts", "contact": "", "player_word": "driver", "public": True,
@@ -206,8 +206,8 @@ ROUTES = [
     ("GET", f"{POOL}/stream?seconds=0", None, READ),
     ("GET", "/metrics", None, READ),
 ]
-OPEN = ("/healthz", "/readyz")  # to everybody
-KEY_IN_ADDRESS = ("/submit/xonstat", "/submit/xonstat/{secret}")  # or a signature; tried in test_submit
+OPEN = ("/healthz", "/readyz")  # public
+KEY_IN_ADDRESS = ("/submit/xonstat", "/submit/xonstat/{secret}")  # or signed requests; see test_submit
 PARTS = {
     "pool": "main", "event_id": "e1", "player": "a", "match_id": "m1", "fixture_id": "f1",
     "season": "s1", "day": "2025-01-03",
@@ -226,15 +226,15 @@ def test_every_route_is_in_the_table(store):
     assert known == {(method, path.split("?")[0]) for method, path, _, _ in ROUTES}
 
 
-def test_every_schema_that_the_document_names_is_in_it(store):
-    """Models of bodies that routes read themselves are listed in one place; none may be missing there."""
+def test_the_openapi_document_contains_every_schema_it_names(store):
+    """One list names the models of bodies that routes read themselves. It must be complete."""
     document = create_app(store).openapi()
     named = set(re.findall(r"#/components/schemas/(\w+)", json.dumps(document)))
     assert named == set(document["components"]["schemas"])
 
 
 def fill(store):
-    """What the routes are about."""
+    """Store the data that the routes need."""
     store.create_pool("main", find("adaptive")(), points_scheme="f1")
     store.create_pool("other", find("elo")())
     store.submit("main", rows(1, "abc"))
@@ -248,7 +248,7 @@ def fill(store):
 
 @pytest.fixture(scope="module")
 def read_only(tmp_path_factory):
-    """A store that every route that only reads can share."""
+    """Return a store that all reading routes share."""
     with closing(fill(Store(str(tmp_path_factory.mktemp("reading") / "podium.db")))) as opened:
         yield opened
         assert opened.verify() == []
@@ -256,7 +256,7 @@ def read_only(tmp_path_factory):
 
 @pytest.fixture
 def its_store(request, method, filled_store):
-    """The store that a route is tried on."""
+    """Return the store for the tested route."""
     if method == "GET":
         yield request.getfixturevalue("read_only")
         return
@@ -268,8 +268,8 @@ def its_store(request, method, filled_store):
 @pytest.mark.parametrize(
     ("method", "path", "body", "needed"), ROUTES, ids=[f"{route[0]} {route[1]}" for route in ROUTES]
 )
-def test_access(method, path, body, needed, its_store, monkeypatch):
-    monkeypatch.setattr(fixtures, "LEAST_US", 0)  # of places, which are taken once a second otherwise
+def test_each_route_accepts_only_its_roles(method, path, body, needed, its_store, monkeypatch):
+    monkeypatch.setattr(fixtures, "LEAST_US", 0)  # otherwise places are accepted once a second
     if path.endswith("/unmerge"):
         its_store.submit("main", rows(7, "xy"))
         its_store.merge("main", "a", "x")
@@ -298,7 +298,7 @@ def test_access(method, path, body, needed, its_store, monkeypatch):
                 assert code < 300 or (enough and code in (404, 409)) if enough else code == 403
 
 
-def test_keys_are_nowhere_in_clear(store, client, caplog, tmp_path):
+def test_keys_are_never_stored_in_plain_text(store, client, caplog, tmp_path):
     caplog.set_level(logging.DEBUG)
     key = create_key(store.engine, "server", "write", "main")
     client.post(f"{BASE}/main/events", json=race(), headers={"Authorization": f"Bearer {key}"})
@@ -309,7 +309,7 @@ def test_keys_are_nowhere_in_clear(store, client, caplog, tmp_path):
     assert key.encode() not in stored
 
 
-def test_unusual_names_are_stored_as_they_are(client):
+def test_unusual_names_are_stored_unchanged(client):
     names = ["O'Brien", "<3", "a & b; c", "雪", "..%2f", "%00", "a/b", "select", "👩\u200d🚀"]
     answer = client.post(f"{BASE}/main/events", json=race(order=names))
     assert [each["player"] for each in answer.json()[0]["changes"]] == names
@@ -325,7 +325,7 @@ BAD_ADDRESSES = [
 
 
 @pytest.mark.parametrize("path", BAD_ADDRESSES)
-def test_bad_addresses_are_refused(path, client):
+def test_invalid_addresses_are_rejected(path, client):
     method = "POST" if path.endswith("void") else "GET"
     answer = client.request(method, f"{BASE}/main{path}")
     assert 400 <= answer.status_code < 500, answer.text

@@ -1,4 +1,4 @@
-"""What is read of players, events and pools over HTTP: the numbers of the store, typed in both clients."""
+"""HTTP routes that read players, events and pools return the store's values, with types in both clients."""
 
 from dataclasses import asdict
 from datetime import date
@@ -16,7 +16,7 @@ from podium.systems import find
 
 
 class Inside(httpx2.BaseTransport):
-    """Hands requests to the service in this process."""
+    """A transport that hands requests to the service in this process."""
 
     def __init__(self, app):
         self.client = TestClient(app)
@@ -37,14 +37,14 @@ def store(sqlite_store):
 
 
 def as_json(value):
-    """A read model as the client has it: tuples are lists."""
+    """Return a read model as the client sees it, with lists instead of tuples."""
     if isinstance(value, dict):
-        numbers = {"sequence", "last_sequence", "first_sequence", "since_sequence"}  # which dated pools leave out
+        numbers = {"sequence", "last_sequence", "first_sequence", "since_sequence"}  # dated pools omit these
         return {name: as_json(each) for name, each in value.items() if each is not None or name not in numbers}
     return [as_json(each) for each in value] if isinstance(value, list | tuple) else value
 
 
-def test_clients_read_what_the_store_reads(store):
+def test_clients_return_the_values_of_the_store(store):
     key = create_key(store.engine, "reader", "read")
     with podium.Client("http://testserver", key, transport=Inside(create_app(store))) as client:
         assert client.player_card("main", "雪") == as_json(asdict(store.player_card("main", "雪")))

@@ -1,4 +1,4 @@
-"""Messages to chats: short, with reasons, within each chat's rules, and never lost."""
+"""Chat messages are short, give reasons, keep each chat's rules and are never lost."""
 
 import asyncio
 import json
@@ -36,7 +36,7 @@ def store(store):
 
 
 def check_discord(content):
-    """Refuse what Discord refuses."""
+    """Fail if Discord would reject the message."""
     (embed,) = content["embeds"]
     assert content["allowed_mentions"] == {"parse": []}
     assert 0 < len(embed["title"].encode("utf-16-le")) // 2 <= 256
@@ -44,7 +44,7 @@ def check_discord(content):
 
 
 class Chat(HTTPServer):
-    """A stand-in for a chat, which keeps what it is sent and answers as it is told to."""
+    """A stand-in for a chat, which keeps its messages and answers as told."""
 
     def __init__(self, answers):
         super().__init__(("127.0.0.1", 0), Receiver)
@@ -93,7 +93,7 @@ def texts(sent):
     return [body.decode() for _, body in sent]
 
 
-def test_a_result_says_who_won_what_moved_and_why(store):
+def test_a_result_message_names_the_winner_the_changes_and_the_reasons(store):
     with chat() as server:
         create_webhook(store.engine, "main", server.url, form="text")
         deliver(store)
@@ -110,7 +110,7 @@ def test_a_result_says_who_won_what_moved_and_why(store):
     assert f"Now {changes['a'].rating:.1f}." in text
 
 
-def test_many_results_share_a_message(store):
+def test_several_results_share_one_message(store):
     with chat() as server:
         create_webhook(store.engine, "main", server.url, form="text")
         deliver(store)
@@ -121,7 +121,7 @@ def test_many_results_share_a_message(store):
     assert re.search(r"^a \+\d+\.\d, now 1,?\d+\.$", text, re.MULTILINE)
 
 
-def test_corrections_leaders_and_seasons_are_told(store):
+def test_corrections_new_leaders_and_seasons_are_announced(store):
     for number in range(1, 30):
         store.submit("main", rows(number, "ab"))
     with chat() as server:
@@ -146,7 +146,7 @@ def test_corrections_leaders_and_seasons_are_told(store):
     assert "b now leads with" in results[0] + results[-1]
 
 
-def test_races_of_the_next_day_are_announced_once(store):
+def test_tomorrows_races_are_announced_once(store):
     now = datetime.now(UTC)
     store.submit("main", rows(1, "ab"))
     store.plan_fixture("main", "later", starts_at=now + timedelta(days=3), entrants=["a", "b"])
@@ -166,7 +166,7 @@ def test_races_of_the_next_day_are_announced_once(store):
 
 @pytest.mark.parametrize("form", CHATS)
 @pytest.mark.parametrize("name", HOSTILE)
-def test_names_do_nothing_in_a_chat(form, name):
+def test_names_cannot_mention_or_format_in_a_chat(form, name):
     message = Message(1, f"{name}: {name} won", (f"{name} gained 12.0 points.",), "/main/events/e1", "e1")
     body = FORMS[form](message, "https://podium.test/main/events/e1", Picture(url="https://podium.test/p.png"))
     if form == "text":
@@ -189,7 +189,7 @@ def test_names_do_nothing_in_a_chat(form, name):
         assert "<b>html" not in content["html"]
 
 
-def test_hostile_names_arrive_whole(store):
+def test_hostile_names_arrive_unchanged(store):
     names = [name.replace("\u202e", "") for name in HOSTILE]
     store.submit("main", rows(1, names))
     with chat() as server:
@@ -209,7 +209,7 @@ def test_hostile_names_arrive_whole(store):
     assert second["title"] == r"e3\: \[link\]\(https\:\/\/evil.example\) won"
 
 
-def test_long_texts_fit_into_discord():
+def test_long_texts_are_cut_to_discords_limits():
     message = Message(1, "*" * 2_000, tuple("\N{GRINNING FACE}_" * 500 for _ in range(10)), "/main", "")
     content = json.loads(FORMS["discord"](message, "", NO_PICTURE).content)
     check_discord(content)
@@ -237,7 +237,7 @@ def test_without_an_address_the_result_card_is_attached(store):
     assert end == b"--\r\n"
 
 
-def test_a_chat_that_asks_for_time_gets_it_and_loses_nothing(store, monkeypatch):
+def test_a_rate_limited_chat_gets_every_message_later(store, monkeypatch):
     now = [1_000.0]
     monkeypatch.setattr(webhooks.time, "monotonic", lambda: now[0])
     with chat((204,), (429, ("Retry-After", "7.5"))) as server:
@@ -265,7 +265,7 @@ def test_the_address_of_a_chat_stays_secret(store):
         create_webhook(store.engine, "main", "https://example.org/x", form="irc")
 
 
-def test_a_test_message_arrives(store):
+def test_a_test_message_can_be_sent(store):
     with chat() as server:
         created = create_webhook(store.engine, "main", server.url, form="discord")
         asyncio.run(send_test(created, "Tuesday league", allow_private=True))
@@ -274,7 +274,7 @@ def test_a_test_message_arrives(store):
     assert content["embeds"][0]["title"] == "Tuesday league\\: a test"
 
 
-def test_a_link_to_an_event_shows_its_result_card(store):
+def test_a_link_to_an_event_previews_its_result_card(store):
     store.submit("main", rows(1, "abc", title="Round 1"))
     with TestClient(create_app(store, address="https://podium.test")) as visitor:
         page = visitor.get("/main/events/e1").text

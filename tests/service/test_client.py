@@ -1,4 +1,4 @@
-"""The clients against the service, and against one that fails at first."""
+"""The clients against the service, and against a service that fails at first."""
 
 import asyncio
 import itertools
@@ -24,7 +24,7 @@ from podium.systems import find
 
 
 class Bridge(httpx2.BaseTransport, httpx2.AsyncBaseTransport):
-    """Hands requests to the service in this process, after some failures."""
+    """A transport that hands requests to the service in this process, after some failures."""
 
     def __init__(self, app, failures=()):
         self.client, self.failures, self.sent = TestClient(app), list(failures), 0
@@ -50,7 +50,7 @@ class Bridge(httpx2.BaseTransport, httpx2.AsyncBaseTransport):
 
 
 class Awaiting:
-    """An asynchronous client whose answers are awaited, each in a loop of its own."""
+    """An asynchronous client that awaits each response in a new event loop."""
 
     def __init__(self, *args, **options):
         self.client = podium.AsyncClient(*args, **options)
@@ -78,13 +78,13 @@ def bridge(sqlite_store, monkeypatch):
     return make
 
 
-def test_a_key_may_be_what_its_file_holds():
+def test_a_key_may_have_the_line_break_of_its_file():
     with podium.Client("http://podium.example", "podium_key\n") as client:
         assert client._http.headers["Authorization"] == "Bearer podium_key"
 
 
-def test_answers_are_typed():
-    """mypy reads this: both clients have the types of the document."""
+def test_responses_are_typed():
+    """Mypy checks this function: both clients have the types of the OpenAPI document."""
 
     async def read(client: podium.Client, other: podium.AsyncClient) -> None:
         assert_type(client.player("main", "a"), answers.PlayerDetails)
@@ -97,13 +97,13 @@ def test_answers_are_typed():
     assert callable(read)
 
 
-def test_moments_are_datetimes_both_ways(bridge):
+def test_times_are_datetimes_in_requests_and_responses(bridge):
     start = datetime(2025, 3, 1, 12, 30, 0, 250, tzinfo=timezone(timedelta(hours=2)))
     with bridge()[0] as client:
         for number, moment in enumerate((start, start.replace(tzinfo=None), start.isoformat())):
             client.submit("main", event(number, "ab") | {"started_at": moment})
         assert client.event("main", "e0")["started_at"] == start
-        assert client.event("main", "e1")["started_at"] == start.replace(tzinfo=UTC)  # the service's zone
+        assert client.event("main", "e1")["started_at"] == start.replace(tzinfo=UTC)  # the service uses UTC
         assert client.event("main", "e2")["started_at"] == start
         career = client.player("main", "a")["history"]
         assert [each["started_at"] for each in career] == [start.replace(tzinfo=UTC), start, start]
@@ -130,8 +130,8 @@ def test_moments_are_datetimes_both_ways(bridge):
         encode({"entries": {1}})
 
 
-def test_what_is_no_answer_of_the_service_is_an_error(bridge):
-    """As of a web server in front that answers every address with its page."""
+def test_a_foreign_response_is_an_error(bridge):
+    """For example, a proxy can return its own page for every address."""
     client, transport, _ = bridge()
     for content in (b"<html>", b"[1]", b"null", b'{"seasons": []}'):
         page = httpx2.Response(200, content=content)
@@ -141,8 +141,8 @@ def test_what_is_no_answer_of_the_service_is_an_error(bridge):
         assert error.value.status == 200
 
 
-def test_certificates_are_read_for_https_alone():
-    """An address of plain HTTP has no use for them; should TLS be spoken there all the same, no server is trusted."""
+def test_certificates_are_loaded_only_for_https():
+    """Plain HTTP needs no certificates. If the connection uses TLS nevertheless, the client trusts no server."""
     context = clients.connection("HTTP://127.0.0.1:8000", "key", 1.0, None)["verify"]
     assert context.verify_mode is ssl.CERT_REQUIRED
     assert context.check_hostname
@@ -151,7 +151,7 @@ def test_certificates_are_read_for_https_alone():
 
 
 @pytest.mark.parametrize("kind", [podium.Client, Awaiting])
-def test_everything_the_service_does(kind, bridge):
+def test_the_client_can_do_everything_the_service_offers(kind, bridge):
     with bridge(kind=kind)[0] as client:
         assert client.create_pool("karts/é", "folyami", k=20)["system"] == "folyami"
         assert {each["name"] for each in client.pools()} == {"main", "karts/é"}
@@ -178,7 +178,7 @@ def test_everything_the_service_does(kind, bridge):
 
 
 @pytest.mark.parametrize("kind", [podium.Client, Awaiting])
-def test_it_sends_again_and_is_counted_once(kind, bridge):
+def test_a_repeated_request_counts_once(kind, bridge):
     client, transport, store = bridge("lost", "answer lost", "reset", 503, kind=kind)
     (receipt,) = client.submit("main", event(1, "ab"))
     assert transport.sent == 5
@@ -187,7 +187,7 @@ def test_it_sends_again_and_is_counted_once(kind, bridge):
     assert store.verify() == []
 
 
-def test_what_is_new_in_the_service(bridge):
+def test_the_client_has_dry_runs_matches_and_single_events(bridge):
     with bridge()[0] as client:
         client.submit("main", [event(number, "ab" if number % 2 else "ba") for number in range(1, 7)])
         assert client.submit("main", event(30, "xy"), dry_run=True)[0]["effects"]
@@ -234,7 +234,7 @@ def test_what_is_new_in_the_service(bridge):
         assert client.export("main").startswith(b"PAR1")
 
 
-def test_what_is_refused_is_not_sent_again(bridge):
+def test_a_rejected_request_is_not_repeated(bridge):
     client, transport, _ = bridge()
     with pytest.raises(ClientError) as error:
         client.submit("main", event(1, "ab") | {"colour": "red"})
@@ -245,19 +245,19 @@ def test_what_is_refused_is_not_sent_again(bridge):
 
 
 def let_time_pass(monkeypatch, seconds):
-    """So many seconds between two looks at the clock."""
+    """Advance the clock by this many seconds at each reading."""
     monkeypatch.setattr(calls, "monotonic", itertools.count(0.0, seconds).__next__)
 
 
-def test_a_service_that_is_away_is_given_up(bridge, monkeypatch):
+def test_the_client_gives_up_on_an_unreachable_service(bridge, monkeypatch):
     client, transport, _ = bridge(*["lost"] * 99)
     let_time_pass(monkeypatch, 2.9)
     with pytest.raises(ClientError, match="cannot be reached"):
         client.pools()
-    assert transport.sent == 11  # the last one after 29 of 30 seconds, and no pause more
+    assert transport.sent == 11  # the last attempt is after 29 of 30 seconds, without another pause
 
 
-def test_a_restart_is_waited_out_with_pauses_that_grow_and_differ():
+def test_pauses_between_attempts_grow_and_are_random():
     def pauses_of(patience_s):
         attempt, pauses = calls.Attempts(patience_s), []
         for _ in range(40):
@@ -275,8 +275,8 @@ def test_a_restart_is_waited_out_with_pauses_that_grow_and_differ():
     assert pauses_of(0.0) == []
 
 
-def test_it_waits_for_a_database_that_is_busy(bridge, monkeypatch):
-    """The service answers 503 and when to try again; the other writer has ended by then."""
+def test_the_client_waits_for_a_busy_database(bridge, monkeypatch):
+    """The service answers 503 with a retry time. The other writer has finished by then."""
     monkeypatch.setattr(database, "PRAGMAS", (*database.PRAGMAS, "busy_timeout=50"))
     client, transport, store = bridge()
     store.engine.dispose()
@@ -296,7 +296,7 @@ def test_it_waits_for_a_database_that_is_busy(bridge, monkeypatch):
     assert store.verify() == []
 
 
-def test_a_database_that_stays_busy_is_given_up(bridge, monkeypatch):
+def test_the_client_gives_up_on_a_database_that_stays_busy(bridge, monkeypatch):
     monkeypatch.setattr(database, "PRAGMAS", (*database.PRAGMAS, "busy_timeout=50"))
     monkeypatch.setattr(clients.time, "sleep", lambda _seconds: None)
     client, transport, store = bridge()
@@ -311,7 +311,7 @@ def test_a_database_that_stays_busy_is_given_up(bridge, monkeypatch):
 
 
 @pytest.mark.parametrize("kind", [podium.Client, Awaiting])
-def test_a_correction_is_of_the_version_that_was_read(kind, bridge):
+def test_a_correction_applies_to_the_version_that_was_read(kind, bridge):
     with bridge(kind=kind)[0] as client:
         client.submit("main", event(1, "abc"))
         version = client.event("main", "e1")["version"]
@@ -332,7 +332,7 @@ def test_a_correction_is_of_the_version_that_was_read(kind, bridge):
 
 @pytest.mark.parametrize("kind", [podium.Client, Awaiting])
 def test_an_admin_creates_lists_and_revokes_keys(bridge, sqlite_store, kind):
-    """Secrets are shown once, and a key opens no more than the one that creates it."""
+    """A secret is shown once, and a key never grants more than the key that created it."""
     sqlite_store.create_pool("other", find("elo")())
     owner = create_key(sqlite_store.engine, "owner", "admin")
     with kind("http://podium", owner, transport=bridge()[1]) as client:
@@ -361,7 +361,7 @@ def test_an_admin_creates_lists_and_revokes_keys(bridge, sqlite_store, kind):
         client.pool("main")
 
 
-def test_a_key_with_a_limit_creates_no_key(bridge, sqlite_store):
+def test_a_key_with_a_backdating_limit_cannot_create_keys(bridge, sqlite_store):
     limited = create_key(sqlite_store.engine, "limited", "admin", per_second=100.0)
     with (
         podium.Client("http://podium", limited, transport=bridge()[1]) as client,

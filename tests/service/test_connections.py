@@ -1,4 +1,4 @@
-"""Connections that wait for their client: closed in time, limited in number, and never in an answer's way."""
+"""Waiting connections are closed in time, limited in number, and never delay a response."""
 
 import asyncio
 import resource
@@ -20,7 +20,7 @@ SLACK_S = 0.5
 
 @asynccontextmanager
 async def listening(app, limit=None):
-    """What connects to a server of an ASGI app and sends something, and the server's connections."""
+    """Yield a function that connects to a server of an ASGI app and sends bytes, and the server's connections."""
     config = uvicorn.Config(app, http=LimitedProtocol, limit_concurrency=limit, timeout_keep_alive=60, log_config=None)
     config.load()
     state = ServerState()
@@ -46,7 +46,7 @@ async def listening(app, limit=None):
 
 
 async def answer(scope, receive, send):
-    """Read the body, and answer its length; at /held wait for the end of the test."""
+    """Read the body and answer with its length; at /held, wait until the test ends."""
     size, more = 0, True
     while more:
         message = await receive()
@@ -61,21 +61,21 @@ async def answer(scope, receive, send):
 
 
 async def until(condition):
-    """Wait until a condition holds."""
+    """Wait until a condition is true."""
     async with asyncio.timeout(10.0):
-        while not condition():  # noqa: ASYNC110  (the connections tell nobody)
+        while not condition():  # noqa: ASYNC110  (connections have no signal to wait for)
             await asyncio.sleep(0.001)
 
 
 async def is_closed(reader):
-    """Whether the other side has closed a connection, after whatever it sent."""
+    """Read to the end, and return True once the other side has closed the connection."""
     with suppress(ConnectionResetError):
         await asyncio.wait_for(reader.read(), 10.0)
     return True
 
 
 async def phase_reached(connections, phase):
-    """The connection, as soon as it is in a phase."""
+    """Wait until a connection is in a phase, and return it."""
     await until(lambda: any(each.phase is phase for each in connections))
     return next(each for each in connections if each.phase is phase)
 
@@ -91,7 +91,7 @@ async def phase_reached(connections, phase):
     ],
     ids=["nothing", "half of the headers", "half of the body", "idle", "half of the next headers"],
 )
-def test_a_client_who_takes_too_long_loses_the_connection(sent, phase, limit_s):
+def test_a_slow_client_is_disconnected(sent, phase, limit_s):
     async def take_long():
         async with listening(answer) as (connect, connections):
             reader = await connect(sent)
@@ -105,7 +105,7 @@ def test_a_client_who_takes_too_long_loses_the_connection(sent, phase, limit_s):
     asyncio.run(take_long())
 
 
-def test_an_answer_takes_as_long_as_it_takes_unless_nobody_reads_it():
+def test_a_response_has_no_time_limit_while_the_client_reads():
     async def wait():
         async with listening(answer) as (connect, connections):
             await connect(b"GET /held HTTP/1.1\r\nhost: podium\r\n\r\n")
@@ -121,8 +121,8 @@ def test_an_answer_takes_as_long_as_it_takes_unless_nobody_reads_it():
     asyncio.run(wait())
 
 
-def test_a_body_that_the_service_holds_back_is_not_late():
-    """As while the database is locked: the client would send on if it could."""
+def test_a_body_is_not_late_while_the_service_pauses_reading():
+    """For example, while the database is locked, the client would continue if it could."""
 
     async def wait():
         async with listening(answer) as (connect, connections):
@@ -136,7 +136,7 @@ def test_a_body_that_the_service_holds_back_is_not_late():
     asyncio.run(wait())
 
 
-def test_the_newest_connection_takes_the_place_of_the_one_that_has_waited_longest():
+def test_a_new_connection_replaces_the_longest_waiting_one():
     async def crowd():
         async with listening(answer, limit=4) as (connect, connections):
             await connect(b"GET /held HTTP/1.1\r\nhost: podium\r\n\r\n")
@@ -146,7 +146,7 @@ def test_the_newest_connection_takes_the_place_of_the_one_that_has_waited_longes
                 assert (await reader.readline()).startswith(b"HTTP/1.1 200")
                 assert len(connections) <= 3
             assert answered in connections
-            for held in (2, 3):  # all that may be are being answered now
+            for held in (2, 3):  # now every allowed connection is being answered
                 await connect(b"GET /held HTTP/1.1\r\nhost: podium\r\n\r\n")
                 await until(lambda held=held: sum(each.phase is Phase.ANSWER for each in connections) == held)
             reader = await connect(HEADERS + b"\r\n")
@@ -155,7 +155,7 @@ def test_the_newest_connection_takes_the_place_of_the_one_that_has_waited_longes
     asyncio.run(crowd())
 
 
-def test_headers_without_end_are_refused_and_trailers_are_no_headers():
+def test_endless_headers_are_rejected_and_trailers_are_ignored():
     seen = []
 
     async def remember(scope, receive, send):
@@ -183,8 +183,8 @@ def test_headers_without_end_are_refused_and_trailers_are_no_headers():
         (["10.0.0.0/8"], "127.0.0.1", "127.0.0.1"),
     ],
 )
-def test_only_a_trusted_proxy_says_who_the_client_is(trusted, sender, client, monkeypatch):
-    """What a client writes into the header itself stands before what the proxy adds, and is not believed."""
+def test_only_a_trusted_proxy_sets_the_client_address(trusted, sender, client, monkeypatch):
+    """A client's own header precedes the proxy's addition, and is not trusted."""
     monkeypatch.setattr(server, "LOG_CONFIG", None)
     seen = []
 
@@ -199,8 +199,8 @@ def test_only_a_trusted_proxy_says_who_the_client_is(trusted, sender, client, mo
     assert seen == [client]
 
 
-def test_a_late_connection_goes_and_streams_end_as_the_server_stops():
-    """The real server, on a port; connections look at themselves, and the first that is shut down ends the streams."""
+def test_late_connections_close_and_streams_end_with_the_server():
+    """Run the real server. Connections check themselves, and the first one to shut down ends the streams."""
     ended = threading.Event()
 
     async def app(scope, receive, send):
@@ -238,7 +238,7 @@ def test_a_late_connection_goes_and_streams_end_as_the_server_stops():
     assert ended.is_set()
 
 
-def test_a_connection_looks_again_at_a_client_whom_the_service_holds_back():
+def test_a_connection_checks_again_after_the_service_pauses_reading():
     async def wait():
         async with listening(answer) as (connect, connections):
             await connect(HEADERS + b"content-length: 9\r\n\r\n1234")
@@ -259,7 +259,7 @@ def test_a_connection_looks_again_at_a_client_whom_the_service_holds_back():
     ("limits", "raised", "connections"),
     [((256, 1_024), (1_024, 1_024), 896), ((256, -1), (2_128, -1), 2_000), ((4_096, 4_096), None, 2_000)],
 )
-def test_as_many_connections_are_taken_as_files_may_be_open(limits, raised, connections, monkeypatch):
+def test_the_connection_limit_follows_the_open_file_limit(limits, raised, connections, monkeypatch):
     given = []
     monkeypatch.setattr(resource, "getrlimit", lambda _: limits)
     monkeypatch.setattr(resource, "setrlimit", lambda _, now: given.append(now))

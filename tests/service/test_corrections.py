@@ -1,4 +1,4 @@
-"""Corrections that say what they correct, and corrections that come twice."""
+"""Corrections of a given version, and corrections that are sent twice."""
 
 import pytest
 from races import calling, event
@@ -21,7 +21,7 @@ def client(store):
         yield opened
 
 
-def test_of_two_who_correct_the_same_version_the_second_is_refused(client, store):
+def test_the_second_correction_of_the_same_version_is_rejected(client, store):
     read = {"If-Match": client.get(EVENT).headers["etag"]}
     assert client.put(EVENT, json=event(1, "cab"), headers=read).status_code == 200
     logged = store.version("main")
@@ -39,8 +39,8 @@ def test_of_two_who_correct_the_same_version_the_second_is_refused(client, store
     assert store.verify() == []
 
 
-def test_the_same_correction_again_is_one_entry_of_the_log(client, store):
-    """Without a version it is a duplicate; with the version before the first one it is refused."""
+def test_a_repeated_correction_is_logged_once(client, store):
+    """Without a version the repetition is a duplicate. With the old version it is rejected."""
     read = {"If-Match": client.get(EVENT).headers["etag"]}
     first = client.put(EVENT, json=event(1, "cab"), headers=read).json()
     logged = store.version("main")
@@ -59,8 +59,8 @@ def test_the_same_correction_again_is_one_entry_of_the_log(client, store):
 
 
 @pytest.mark.parametrize("dry_run", ["true", "false"])
-def test_every_correction_of_an_outdated_version_is_refused(client, store, dry_run):
-    """Also one that would change nothing, because somebody else has done the same."""
+def test_every_correction_of_an_outdated_version_is_rejected(client, store, dry_run):
+    """This includes a correction that somebody else has already made."""
     path = {"void": f"{EVENT}/void", "unvoid": f"{EVENT}/unvoid"}
     read = client.get(EVENT).headers["etag"]
     outdated = {"headers": {"If-Match": read}, "params": {"dry_run": dry_run}}

@@ -1,4 +1,4 @@
-"""Daily work, while the database is in trouble."""
+"""Daily maintenance while the database is busy."""
 
 import sqlite3
 import time
@@ -27,7 +27,7 @@ def names_of_caches(store):
         return connection.execute(sa.select(kept.c.name)).scalars().all()
 
 
-def test_it_goes_on_after_the_database_was_busy(tmp_path, monkeypatch, caplog):
+def test_daily_work_continues_after_the_database_was_busy(tmp_path, monkeypatch, caplog):
     monkeypatch.setattr(database, "PRAGMAS", (*database.PRAGMAS, "busy_timeout=20"))
     monkeypatch.setattr(app, "CHECK_INTERVAL_S", 0.05)
     monkeypatch.setattr(app, "NIGHTLY_ENTRIES", 0)

@@ -1,4 +1,4 @@
-"""The example season as a live service: it starts with one command, answers, and leaves nothing behind."""
+"""The example season as a live service: one command starts it, and it cleans up after itself."""
 
 import os
 import re
@@ -13,11 +13,11 @@ import pytest
 from podium.cli.demo import HOST, listening_socket
 from podium.errors import PodiumError
 
-START_S = 120  # of a machine that is busy, and compiles
+START_S = 120  # on a busy machine that compiles first
 
 
 def fetch(address):
-    with urlopen(address, timeout=START_S) as answer:  # noqa: S310  (this machine)
+    with urlopen(address, timeout=START_S) as answer:  # noqa: S310  (a local address)
         return answer.read().decode()
 
 
@@ -48,7 +48,7 @@ def test_the_demo_serves_the_season_until_it_is_interrupted(tmp_path):
     assert [*tmp_path.iterdir()] == []
 
 
-def test_another_port_is_taken_only_where_none_was_named(monkeypatch):
+def test_another_port_is_chosen_only_without_an_explicit_port(monkeypatch):
     with socket.socket() as other:
         other.bind((HOST, 0))
         other.listen()

@@ -1,4 +1,4 @@
-"""How ratings are spread, as it is served."""
+"""Pages that show the distribution of ratings."""
 
 import re
 
@@ -9,7 +9,7 @@ from podium.support.words import part
 from podium.views.models import RatingCount
 
 
-def test_a_distribution_counts_everybody(season, visitor):
+def test_a_distribution_counts_every_player(season, visitor):
     html = main_of(visitor.get("/bikes/distribution", headers={"Cookie": f"me={part('Zoë')}"}))
     body = re.search(r"<tbody>(.*?)</tbody>", html, re.DOTALL)[1]
     counts = [int(each) for each in re.findall(r'<td class="n">(\d+)</td>', body)]
@@ -19,7 +19,7 @@ def test_a_distribution_counts_everybody(season, visitor):
     assert "Your rating" not in words(main_of(visitor.get("/bikes/distribution", headers={"Cookie": "me=nobody"})))
 
 
-def test_bars_hold_all_ratings_and_are_not_too_many():
+def test_a_limited_number_of_bars_covers_all_ratings():
     for low, high in ((0, 0), (-7, 3), (1000, 1040), (999, 2999), (-(10**9), 10**9)):
         counts = [RatingCount(low, 3), *([RatingCount(high, 5)] if high > low else [])]
         ranges = rating_ranges(counts, bar_width(counts), float(low))

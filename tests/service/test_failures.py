@@ -1,4 +1,4 @@
-"""What fails for one is answered to that one; what passes is 503, and nothing of it is stored."""
+"""One sender's failure affects only that sender. A temporary failure is a 503, and nothing is stored."""
 
 import sqlite3
 import threading
@@ -34,7 +34,7 @@ def store(store):
 
 @pytest.fixture
 def impatient(tmp_path, monkeypatch):
-    """A store on SQLite that waits 50 ms for other writers."""
+    """Return a store on SQLite that waits 50 ms for other writers."""
     monkeypatch.setattr(database, "PRAGMAS", (*database.PRAGMAS, "busy_timeout=50"))
     with closing(Store(str(tmp_path / "podium.db"))) as opened:
         opened.create_pool("main", find("elo")())
@@ -42,7 +42,7 @@ def impatient(tmp_path, monkeypatch):
 
 
 def poison(monkeypatch, event_id, error):
-    """Let the event fail wherever its content is looked at."""
+    """Make an event fail whenever its content is read."""
     to_sent_events = submission.to_sent_events
 
     def failing(pool, contents, *sent):
@@ -53,7 +53,7 @@ def poison(monkeypatch, event_id, error):
     monkeypatch.setattr(submission, "to_sent_events", failing)
 
 
-def assert_passing(answer):
+def assert_unavailable(answer):
     assert (answer.status_code, answer.headers["content-type"]) == (503, MEDIA_TYPE)
     assert int(answer.headers["retry-after"]) >= 1
     assert (answer.json()["title"], answer.json()["status"]) == ("Service Unavailable", 503)
@@ -61,7 +61,7 @@ def assert_passing(answer):
 
 @pytest.mark.parametrize("error", [ValueError("secret"), OverflowError("secret"), StopIteration("secret")], ids=repr)
 @pytest.mark.portable
-def test_a_submission_that_fails_keeps_nobody_elses_out(store, monkeypatch, caplog, error):
+def test_a_failing_submission_does_not_affect_others(store, monkeypatch, caplog, error):
     poison(monkeypatch, "e7", error)
     with calling(store, "write") as client, ThreadPoolExecutor(SENDERS) as threads:
         take, waiting = client.app.state.intake.submit, threading.Semaphore(0)
@@ -88,7 +88,7 @@ def test_a_submission_that_fails_keeps_nobody_elses_out(store, monkeypatch, capl
     assert store.verify() == []
 
 
-def test_an_outage_among_submissions_that_are_taken_alone_is_waited_for_once(store):
+def test_separate_submissions_wait_once_for_an_outage(store):
     store.submit("main", rows(1, "ab"))
     attempts = []
 
@@ -102,7 +102,7 @@ def test_an_outage_among_submissions_that_are_taken_alone_is_waited_for_once(sto
     assert len(attempts) == 1
 
 
-def test_a_batch_that_cannot_be_begun_does_not_stop_the_next(store):
+def test_a_batch_that_fails_to_start_does_not_stop_the_next(store):
     store_each = store.submit_each
 
     def failing(_pool, _sent, **_options):
@@ -116,7 +116,7 @@ def test_a_batch_that_cannot_be_begun_does_not_stop_the_next(store):
 
 
 @pytest.mark.parametrize("store", ["sqlite"], indirect=True)
-def test_a_queue_that_fails_refuses_all_who_wait_and_the_next_is_begun(store):
+def test_a_failing_queue_rejects_waiting_requests_and_restarts(store):
     with TestClient(create_app(store), raise_server_exceptions=False) as client:
         client.headers["Authorization"] = f"Bearer {create_key(store.engine, 'w', 'write')}"
         intake = client.app.state.intake
@@ -135,7 +135,7 @@ def test_a_queue_that_fails_refuses_all_who_wait_and_the_next_is_begun(store):
         assert client.post(f"{BASE}/main/events", json=event(1)).status_code == 201
 
 
-def test_what_nobody_expected_is_a_problem_without_its_reason(store):
+def test_an_unexpected_error_hides_its_reason(store):
     def failing(*_more, **_options):
         raise ValueError("secret")
 
@@ -147,14 +147,14 @@ def test_what_nobody_expected_is_a_problem_without_its_reason(store):
     assert "secret" not in answer.text
 
 
-def test_a_locked_file_is_503_for_writers_alone(impatient):
+def test_a_locked_file_is_503_only_for_writers(impatient):
     with calling(impatient) as client:
         with closing(sqlite3.connect(impatient.engine.url.database, isolation_level=None)) as other:
             other.execute("BEGIN IMMEDIATE")
-            assert_passing(client.post(f"{BASE}/main/events", json=event(1)))
+            assert_unavailable(client.post(f"{BASE}/main/events", json=event(1)))
             dry_run = client.post(f"{BASE}/main/events", params={"dry_run": True}, json=event(1))
             assert (dry_run.status_code, len(dry_run.json()[0]["effects"])) == (200, 3)
-            assert_passing(client.post(BASE, json={"name": "new", "system": "elo"}))
+            assert_unavailable(client.post(BASE, json={"name": "new", "system": "elo"}))
             assert client.get(f"{BASE}/main/leaderboard").json()["players"] == []
             assert client.get("/readyz").status_code == 200
             other.execute("ROLLBACK")
@@ -163,7 +163,7 @@ def test_a_locked_file_is_503_for_writers_alone(impatient):
     assert impatient.verify() == []
 
 
-def test_health_answers_while_writers_wait(store):
+def test_health_checks_answer_while_writers_wait(store):
     with calling(store, "write") as client, ThreadPoolExecutor(1) as threads:
         with store.writing("main"):
             waiting = threads.submit(client.post, f"{BASE}/main/events", json=event(1))
@@ -188,9 +188,9 @@ def test_a_full_disk_is_503_and_nothing_is_stored(impatient):
     with calling(impatient) as client:
         pages += 1
         impatient.engine.dispose()
-        assert_passing(client.post(f"{BASE}/main/events", json={"events": events}))
+        assert_unavailable(client.post(f"{BASE}/main/events", json={"events": events}))
         assert client.get(f"{BASE}/main/leaderboard").json()["players"] == []
-        pages = 0  # space again
+        pages = 0  # there is space again
         impatient.engine.dispose()
         assert client.post(f"{BASE}/main/events", json={"events": events}).status_code == 201
     assert impatient.verify() == []
@@ -198,7 +198,7 @@ def test_a_full_disk_is_503_and_nothing_is_stored(impatient):
 
 @contextmanager
 def administering(store):
-    """A connection to the server of a store, beside its own database."""
+    """Yield a connection to the store's server, in another database."""
     address = store.engine.url.set(database="postgres")
     engine = sa.create_engine(address, isolation_level="AUTOCOMMIT", poolclass=sa.NullPool)
     with engine.connect() as connection:
@@ -212,7 +212,7 @@ def end_connections(connection, store):
 
 
 @pytest.mark.parametrize("store", ["postgresql"], indirect=True)
-def test_a_server_that_was_restarted_is_not_noticed(store):
+def test_a_database_restart_causes_no_errors(store):
     with calling(store) as client, administering(store) as connection:
         for number in (1, 2):
             assert client.post(f"{BASE}/main/events", json=event(number)).status_code == 201
@@ -223,7 +223,7 @@ def test_a_server_that_was_restarted_is_not_noticed(store):
 
 
 @pytest.mark.parametrize("store", ["postgresql"], indirect=True)
-def test_a_server_that_is_away_is_503(store):
+def test_an_unreachable_database_is_503(store):
     name = store.engine.url.database
     with ExitStack() as stack:
         client = stack.enter_context(calling(store))
@@ -231,10 +231,10 @@ def test_a_server_that_is_away_is_503(store):
         assert client.post(f"{BASE}/main/events", json=event(1)).status_code == 201
         connection.execute(sa.text(f"ALTER DATABASE {name} ALLOW_CONNECTIONS false"))
         end_connections(connection, store)
-        for _ in range(2):  # with the key known to the service, and without
-            assert_passing(client.get(f"{BASE}/main/players/a"))
-            assert_passing(client.post(f"{BASE}/main/events", json=event(2)))
-            assert_passing(client.get("/readyz"))
+        for _ in range(2):  # with and without the key in the service's cache
+            assert_unavailable(client.get(f"{BASE}/main/players/a"))
+            assert_unavailable(client.post(f"{BASE}/main/events", json=event(2)))
+            assert_unavailable(client.get("/readyz"))
             assert client.get("/healthz").status_code == 200
             client.app.state.key_guard._cache.clear()
         connection.execute(sa.text(f"ALTER DATABASE {name} ALLOW_CONNECTIONS true"))
@@ -242,7 +242,7 @@ def test_a_server_that_is_away_is_503(store):
     assert store.verify() == []
 
 
-def test_a_pool_that_many_open_at_once_is_one_pool(store):
+def test_concurrent_requests_create_a_pool_once(store):
     gate = threading.Barrier(8)
     with calling(store) as client, ThreadPoolExecutor(8) as threads:
 
@@ -256,13 +256,13 @@ def test_a_pool_that_many_open_at_once_is_one_pool(store):
     assert store.verify() == []
 
 
-def test_a_pool_that_another_transaction_has_just_opened_is_a_conflict(store):
-    """The other has not committed when this one begins; only a server lets both write."""
+def test_a_pool_created_by_another_transaction_is_a_conflict(store):
+    """The other transaction commits after this one begins. Only PostgreSQL lets both write."""
     with ThreadPoolExecutor(1) as threads:
         with store.writing("main") as pool:
             pool.connection.execute(
                 sa.text("INSERT INTO pool (name, system, parameters) VALUES ('new', 'elo', '{}')")
-            )  # as far as another process has come
+            )  # another process has come this far
             waiting = threads.submit(store.create_pool, "new", find("elo")())
             time.sleep(0.3)
             assert not waiting.done()
@@ -270,7 +270,7 @@ def test_a_pool_that_another_transaction_has_just_opened_is_a_conflict(store):
             waiting.result()
 
 
-def test_a_stream_outlives_an_outage(store, monkeypatch):
+def test_a_stream_survives_an_outage(store, monkeypatch):
     for module in (watchers, status):
         monkeypatch.setattr(module, "RETRY_S", 0.01)
     monkeypatch.setattr(status, "COMMENT_INTERVAL_S", 0.05)

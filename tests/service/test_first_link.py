@@ -1,4 +1,4 @@
-"""The link that makes the first admin: where `serve` prints it, and who may open it how often."""
+"""The link for the first admin: where `serve` prints it, and who can open it how often."""
 
 import re
 import time
@@ -25,7 +25,7 @@ def browser(store, address="http://127.0.0.1:8000", client=HERE, **headers):
     return TestClient(store.app, base_url=address, client=client, headers={"Accept": "text/html"} | headers)
 
 
-def test_it_signs_in_and_shows_a_key_once(store):
+def test_the_link_signs_in_and_shows_a_key_once(store):
     path, here = first_path(store.engine), browser(store)
     opened = here.get(path)
     (secret,) = re.findall(r'value="(podium_[^"]+)"', opened.text)
@@ -40,11 +40,11 @@ def test_it_signs_in_and_shows_a_key_once(store):
         assert 'value="podium_' not in again.text
     assert browser(store).post("/sign-in", data={"key": secret}, follow_redirects=False).status_code == 303
     revoke_key(store.engine, key.id)
-    assert browser(store).get(path).status_code == 403  # though nobody administers any more
+    assert browser(store).get(path).status_code == 403  # although no admin remains
     assert len(list_keys(store.engine)) == 1
 
 
-def test_it_opens_nothing_too_late_forged_or_beside_an_admin(store, monkeypatch):
+def test_an_expired_or_forged_link_and_a_second_admin_are_rejected(store, monkeypatch):
     path = first_path(store.engine)
     assert browser(store).get(path[:-2] + "xx").status_code == 403
     assert browser(store).get("/sign-in/first").status_code == 403
@@ -54,7 +54,7 @@ def test_it_opens_nothing_too_late_forged_or_beside_an_admin(store, monkeypatch)
     monkeypatch.setattr(time, "time", lambda: now + VALID_S + 2)
     assert browser(store).get(path).status_code == 403
     monkeypatch.undo()
-    create_key(store.engine, "server", "write")  # no admin
+    create_key(store.engine, "server", "write")  # not an admin
     create_key(store.engine, "another", "admin", lifetime=None)
     assert browser(store).get(path).status_code == 403
     assert len(list_keys(store.engine)) == 2
@@ -75,7 +75,7 @@ def test_it_opens_nothing_too_late_forged_or_beside_an_admin(store, monkeypatch)
         ({"User-Agent": "Mozilla/5.0 (X11)", "Sec-Fetch-Site": "none"}, True),  # a browser on this machine
     ],
 )
-def test_nobody_reads_along(store, options, opens):
+def test_the_link_opens_only_locally_or_over_https(store, options, opens):
     assert browser(store, **options).get(first_path(store.engine)).status_code == (200 if opens else 403)
     assert len(list_keys(store.engine)) == opens
 
@@ -87,7 +87,7 @@ def test_nobody_reads_along(store, options, opens):
         ("::1", True, "http://[::1]:8000/"), ("192.0.2.1", True, None), ("127.0.0.1", False, None),
     ],
 )  # fmt: skip
-def test_a_terminal_shows_it_and_a_pipe_does_not(store, capsys, monkeypatch, host, terminal, address):
+def test_the_link_is_printed_only_to_a_terminal(store, capsys, monkeypatch, host, terminal, address):
     monkeypatch.setattr("sys.stdout.isatty", lambda: terminal)
     show_first_link(store, host, 8000)
     shown = capsys.readouterr().out

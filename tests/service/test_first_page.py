@@ -1,4 +1,4 @@
-"""The first page as it is served: what it shows, and how seldom it is written anew."""
+"""The home page: its content, and how rarely it is rendered again."""
 
 import re
 from contextlib import closing
@@ -20,8 +20,8 @@ from podium.store.writing import fixtures
 from podium.systems import find
 
 
-def test_the_first_page_shows_the_least_expected_result_of_the_week(sqlite_store):
-    """Ben beats Ana for the first time; a week later, and before that, the page shows only the leaderboards."""
+def test_the_home_page_shows_the_biggest_upset_of_the_week(sqlite_store):
+    """Ben beats Ana for the first time. Before that and a week later, the page shows only the leaderboards."""
     sqlite_store.create_pool("main", find("elo")(k=60), public=True)
 
     def play(number, order, days):
@@ -46,10 +46,10 @@ def test_the_first_page_shows_the_least_expected_result_of_the_week(sqlite_store
     assert "Ben won" in page
 
 
-def test_the_first_page_shows_each_pool(season, visitor):
+def test_the_home_page_shows_each_pool(season, visitor):
     answer = visitor.get("/")
     html = main_of(answer)
-    assert "least expected" not in html  # the season is long over
+    assert "least expected" not in html  # the season ended long ago
     assert "Bikes 30 riders · 60 events" in words(html)
     top = [row.player for row in season.leaderboard("bikes", top=3).players]
     assert re.findall(r'class="name half"><a [^>]*><bdi>(.*?)</bdi>', html)[:3] == top
@@ -66,7 +66,7 @@ def test_the_first_page_shows_each_pool(season, visitor):
     assert program.json()["reference"] == "/api/docs"
 
 
-def test_the_first_page_is_kept_until_something_is_logged(sqlite_store, monkeypatch):
+def test_the_home_page_is_cached_until_something_is_logged(sqlite_store, monkeypatch):
     monkeypatch.setattr(home, "MIN_VALID_S", 0.0)
     monkeypatch.setattr(home, "VALID_FACTOR", 0.0)
     sqlite_store.create_pool("main", find("elo")(), public=True)
@@ -83,13 +83,13 @@ def test_the_first_page_is_kept_until_something_is_logged(sqlite_store, monkeypa
     monkeypatch.setattr(home, "page_text", write)
     with people(sqlite_store) as client:
         first = client.get("/", headers={"Cookie": "podium_done=Bought"})
-        assert "Bought" not in first.text  # it is everybody's
+        assert "Bought" not in first.text  # the page is the same for everybody
         assert client.get("/").text == first.text
         assert len(written) == 1
         assert "/gone" in first.text
         sqlite_store.close_pool("gone")
         sqlite_store.delete_pool("gone")
-        assert "/gone" not in client.get("/").text  # which is believed to be public still
+        assert "/gone" not in client.get("/").text  # the cache still lists the pool as public
         sqlite_store.submit("main", rows(2, ["Ben", "Ana"]))
         second = client.get("/")
         assert "2 events" in words(second.text)
@@ -99,7 +99,7 @@ def test_the_first_page_is_kept_until_something_is_logged(sqlite_store, monkeypa
         later = now() + 3 * DAY_US
         for module in (fixtures, home):
             monkeypatch.setattr(module, "now", lambda: later)
-        assert "Next: gp" not in words(client.get("/").text)  # though nothing was logged
+        assert "Next: gp" not in words(client.get("/").text)  # although nothing was logged
         monkeypatch.setattr(home, "MIN_VALID_S", 3600.0)
         monkeypatch.setattr(home, "MAX_VALID_S", 3600.0)
         sqlite_store.submit("main", rows(3, ["Ben", "Ana"]))
@@ -109,8 +109,8 @@ def test_the_first_page_is_kept_until_something_is_logged(sqlite_store, monkeypa
         assert len(written) == 6
 
 
-def test_a_start_needs_no_pool_for_the_first_page(season, tmp_path):
-    """Headlines are stored, and read again as they were; only a pool with a newer entry is looked at."""
+def test_a_restart_shows_the_home_page_without_loading_pools(season, tmp_path):
+    """Headlines are stored and read back unchanged. Only a pool with a newer entry is loaded."""
     back_up(str(season.engine.url.database), tmp_path / "copy.db")
     with closing(Store(str(tmp_path / "copy.db"))) as store:
         store.plan_fixture("bikes", "gp", starts_at=instant(now()), entrants=["Dragana", "Zoë"])
@@ -138,7 +138,7 @@ def test_a_start_needs_no_pool_for_the_first_page(season, tmp_path):
         assert not any(b"Dragana" in body for body in bodies)
 
 
-def test_a_headline_of_an_earlier_version_is_not_stored(sqlite_store):
+def test_an_outdated_headline_is_not_stored(sqlite_store):
     sqlite_store.create_pool("main", find("elo")(), public=True)
     edition = sqlite_store.edition("main")
     sqlite_store.submit("main", rows(1, ["Ana", "Ben"]))

@@ -1,4 +1,4 @@
-"""Changes between a dry run and its confirmation: kept by the service, for one session and pool."""
+"""Changes between a dry run and its confirmation, which the service keeps for one session and pool."""
 
 import shutil
 from contextlib import ExitStack, closing
@@ -44,14 +44,14 @@ def upload(admin, content=UPLOADED, name="evening.csv"):
     return admin.client.post(action, data=sent, files={"file": (name, content.encode())})
 
 
-def test_a_form_carries_a_number_and_nothing_of_the_change(store):
+def test_a_form_contains_a_number_instead_of_the_change(store):
     dry = upload(Admin(store))
     fields = dict(form_of(dry.text, "/apply")[1])
     assert fields.keys() == {"token", "number", "version"}
     assert max(map(len, fields.values())) < 100
 
 
-def test_a_kept_change_is_of_its_pool_alone(store):
+def test_a_kept_change_applies_only_to_its_pool(store):
     admin = Admin(store)
     fields = dict(form_of(upload(admin).text, "/apply")[1])
     other = admin.client.post("/admin/other/apply", data=fields)
@@ -61,8 +61,8 @@ def test_a_kept_change_is_of_its_pool_alone(store):
     assert admin.client.post("/admin/main/apply", data=fields, follow_redirects=False).status_code == 303
 
 
-def test_no_file_that_waits_is_taken_for_a_change(store):
-    """A file has a number, too; its content is the sender's."""
+def test_a_waiting_file_is_never_taken_for_a_change(store):
+    """A file has a number too, and its sender chooses the content."""
     admin = Admin(store)
     forged = '{"rows":[{"event_id":"x","player":"ana","position":1}],"names":{"a":"HACKED"}}'
     question_page = upload(admin, "Name;Punkte;Zahl\na;3;4\nb;2;1\n" + forged, "submit")
@@ -79,14 +79,14 @@ def kept(store):
         return connection.execute(sa.select(waiting)).all()
 
 
-def test_only_a_sheet_is_looked_at_as_a_sheet(store):
+def test_only_a_sheet_can_be_checked_as_a_sheet(store):
     admin = Admin(store)
     fields = dict(form_of(admin.send(admin.get("/events/e3"), "/events/e3/void").text, "/apply")[1])
     refused = admin.client.post("/admin/main/sheet", data=fields)
     assert (refused.status_code, "not a sheet" in words(refused.text)) == (422, True)
 
 
-def test_a_change_outlives_a_restart_and_another_process_stores_it(store):
+def test_another_process_can_store_a_kept_change(store):
     admin = Admin(store)
     fields = dict(form_of(upload(admin).text, "/apply")[1])
     other = Store(str(store.engine.url.database))
@@ -98,7 +98,7 @@ def test_a_change_outlives_a_restart_and_another_process_stores_it(store):
 
 
 @pytest.mark.parametrize(("kind", "workers"), [("sqlite", 2), ("postgresql", 3)])
-def test_a_form_of_one_worker_is_accepted_once_by_the_others(kind, workers, new_url):
+def test_other_workers_accept_a_form_once(kind, workers, new_url):
     url = new_url(kind)
     with ExitStack() as open_stores:
         stores = [open_stores.enter_context(closing(Store(url))) for _ in range(workers)]
@@ -120,7 +120,7 @@ def test_a_form_of_one_worker_is_accepted_once_by_the_others(kind, workers, new_
         assert all(each.results("main").frame["event_id"].unique().to_list() == ["r"] for each in stores)
 
 
-def test_an_expired_change_says_so_and_stores_nothing(store, monkeypatch):
+def test_an_expired_change_is_rejected_with_a_message(store, monkeypatch):
     admin, version = Admin(store), store.version("main")
     fields, later = dict(form_of(upload(admin).text, "/apply")[1]), now() + WAITS_US
     monkeypatch.setattr("podium.store.waiting.now", lambda: later)
@@ -129,7 +129,7 @@ def test_an_expired_change_says_so_and_stores_nothing(store, monkeypatch):
     assert (store.version("main"), kept(store)) == (version, [])
 
 
-def test_a_change_that_is_undone_is_kept_too(store):
+def test_undoing_a_change_is_kept_as_a_change(store):
     admin = Admin(store)
     dry = admin.send(admin.get("/events/e3"), "/events/e3", **{"player-0": "d", "player-3": "a"})
     done = admin.send(dry, "/apply", reason="a slip")
@@ -139,7 +139,7 @@ def test_a_change_that_is_undone_is_kept_too(store):
     assert [each.player for each in store.event("main", "e3").entries] == ["a", "b", "c", "d"]
 
 
-def test_no_form_that_is_urlencoded_has_more_than_100_kb(store):
+def test_urlencoded_forms_are_limited_to_100_kb(store):
     admin = Admin(store)
     for path in ("upload", "apply", "sheet", "events/e3", "merge"):
         for size, status in ((MAX_FORM_BYTES, 403), (MAX_FORM_BYTES + 1, 413)):
@@ -147,7 +147,7 @@ def test_no_form_that_is_urlencoded_has_more_than_100_kb(store):
             assert admin.client.post(f"/admin/main/{path}", content=content, headers=URLENCODED).status_code == status
 
 
-def test_a_form_that_needs_no_key_is_limited_too(store):
+def test_a_form_without_a_key_is_limited_too(store):
     visitor, part = Admin(store).client, {"me": ("large", b"x" * MAX_FORM_BYTES)}
     assert (
         visitor.post("/p/main/players/a/me", content=b"x" * (MAX_FORM_BYTES + 1), headers=URLENCODED).status_code == 413
@@ -156,7 +156,7 @@ def test_a_form_that_needs_no_key_is_limited_too(store):
     assert visitor.post("/p/main/players/a/me", data={"me": "maybe"}).status_code == 422
 
 
-def test_a_large_event_is_corrected_in_a_form_of_parts(store):
+def test_a_large_event_is_corrected_with_a_multipart_form(store):
     players = [f"player number {k} of a large field" for k in range(1_500)]
     store.submit("main", rows(9, players))
     admin = Admin(store)
@@ -170,7 +170,7 @@ def test_a_large_event_is_corrected_in_a_form_of_parts(store):
 
 @pytest.mark.parametrize("field", ["number", "reason", "version", "token"])
 @pytest.mark.parametrize("path", ["apply", "sheet", "merge", "upload"])
-def test_half_of_a_surrogate_pair_is_refused(store, path, field):
+def test_half_a_surrogate_pair_is_rejected(store, path, field):
     admin = Admin(store)
     content = f"token=x&{field}=%ED%A0%80".encode()
     assert admin.client.post(f"/admin/main/{path}", content=content, headers=URLENCODED).status_code == 422

@@ -1,4 +1,4 @@
-"""A post that takes long holds up no other of its pool, and moves what it would have moved alone."""
+"""A slow post does not delay others in its pool, and it changes the same ratings as it would alone."""
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -16,7 +16,7 @@ PATH = "/api/v1/pools/main/events"
 
 @pytest.fixture
 def gate(monkeypatch):
-    """Long work waits here while it is rated outside the lock; it counts who came."""
+    """Return an event that holds up long work outside the lock, and counts how many tasks arrive."""
     opened, came = threading.Event(), threading.Semaphore(0)
     prepare = execution.Prepared
 
@@ -39,7 +39,7 @@ def filled(store):
 
 
 def alone(tmp_path, *sent):
-    """The ratings where the same is sent in the order of its dates."""
+    """Return the ratings after the same events are sent in chronological order."""
     other = Store(str(tmp_path / "alone.db"))
     other.create_pool("main", find("glicko2")())
     for each in sent:
@@ -49,7 +49,7 @@ def alone(tmp_path, *sent):
     return found
 
 
-def test_others_go_on_while_a_late_result_is_rated(filled, gate, monkeypatch, tmp_path):
+def test_other_posts_continue_while_a_late_result_is_rated(filled, gate, monkeypatch, tmp_path):
     monkeypatch.setattr(execution, "SHORT_EVENTS", 5)
     with calling(filled, "write") as client, ThreadPoolExecutor(3) as threads:
         late = [threads.submit(client.post, PATH, json=event(number, "dcba")) for number in (1, 2)]
@@ -59,7 +59,7 @@ def test_others_go_on_while_a_late_result_is_rated(filled, gate, monkeypatch, tm
         assert client.post(PATH, json={"events": [event(21, "abx"), event(22, "bx")]}).status_code == 201
         assert not any(each.done() for each in late)
         assert client.app.state.intake.waiting_events() == {"main": 2}
-        assert not gate.came.acquire(blocking=False)  # one at a time a pool
+        assert not gate.came.acquire(blocking=False)  # one at a time per pool
         gate.set()
         answers = [each.result() for each in late]
         assert client.post(PATH, json=event(1, "dcba")).json()[0]["duplicate"]
@@ -77,7 +77,7 @@ def test_others_go_on_while_a_late_result_is_rated(filled, gate, monkeypatch, tm
     assert filled.verify() == []
 
 
-def test_others_go_on_while_a_large_event_is_rated(filled, gate, monkeypatch, tmp_path):
+def test_other_posts_continue_while_a_large_event_is_rated(filled, gate, monkeypatch, tmp_path):
     monkeypatch.setattr(execution, "LARGE_EVENT_ROWS", 4)
     with calling(filled, "write") as client, ThreadPoolExecutor(1) as threads:
         large = threads.submit(client.post, PATH, json=event(20, "fedcba"))
@@ -90,7 +90,7 @@ def test_others_go_on_while_a_large_event_is_rated(filled, gate, monkeypatch, tm
     assert filled.verify() == []
 
 
-def test_a_late_result_that_is_refused_is_answered_so(filled, gate, monkeypatch):
+def test_an_invalid_late_result_gets_its_error(filled, gate, monkeypatch):
     monkeypatch.setattr(execution, "SHORT_EVENTS", 5)
     gate.set()
     with calling(filled, "write") as client:
@@ -100,7 +100,7 @@ def test_a_late_result_that_is_refused_is_answered_so(filled, gate, monkeypatch)
     assert filled.verify() == []
 
 
-def test_what_rates_nothing_of_a_large_event_is_no_long_work(filled, gate, monkeypatch):
+def test_editing_a_large_events_title_is_not_long_work(filled, gate, monkeypatch):
     monkeypatch.setattr(execution, "LARGE_EVENT_ROWS", 3)
     with calling(filled) as client:
         for title in ("one", "another"):

@@ -1,4 +1,4 @@
-"""Boards and lists of events as they are served: what they show, and what they cost."""
+"""Leaderboards and event lists as pages: their content and their cost."""
 
 import random
 import re
@@ -22,11 +22,11 @@ DASH, MINUS = "\N{EN DASH}", "\N{MINUS SIGN}"
 
 
 def without_moves(html):
-    """The rows of a board without the column of moves."""
+    """Return the rows of a leaderboard without the column of rank changes."""
     return [[rank, *others] for rank, _, *others in lines(html)]
 
 
-def test_a_board_shows_what_the_api_says(season, visitor):
+def test_a_leaderboard_page_matches_the_api(season, visitor):
     html = main_of(visitor.get("/bikes"))
     board = season.leaderboard("bikes", Listing())
     shown = without_moves(html)
@@ -45,7 +45,7 @@ def test_a_board_shows_what_the_api_says(season, visitor):
     assert {each[1]: each[0] for each in by_move} == {each[1]: each[0] for each in shown if each[1] in changes}
 
 
-def test_filters_are_a_form_and_say_who_is_listed(season, visitor):
+def test_filters_are_a_form_and_describe_the_listed_players(season, visitor):
     html = main_of(visitor.get("/bikes?active=90d&min=10"))
     newest = max(row.last_played_at for row in season.leaderboard("bikes").players)
     wanted = [
@@ -67,7 +67,7 @@ def test_filters_are_a_form_and_say_who_is_listed(season, visitor):
         assert visitor.get(f"/bikes?{bad}").status_code == 422, bad
 
 
-def test_a_board_whose_players_have_stopped_lists_those_of_the_last_year(sqlite_store):
+def test_a_mostly_inactive_pool_lists_players_of_the_last_year(sqlite_store):
     sqlite_store.create_pool("main", find("elo")(), public=True)
     year = 60 * 24 * 365
     sqlite_store.submit(
@@ -81,12 +81,12 @@ def test_a_board_whose_players_have_stopped_lists_those_of_the_last_year(sqlite_
         assert len(names(main_of(client.get("/main?active=any")))) == 5
         assert len(names(main_of(client.get("/main?all=1")))) == 5
     sqlite_store.submit("main", rows(3, ["Ana", "Ben", "Cleo"], minute=2 * year + 1))
-    assert boards.default_span(sqlite_store, sqlite_store.pool("main")) == "1y"  # it may be old by a minute
+    assert boards.default_span(sqlite_store, sqlite_store.pool("main")) == "1y"  # the cached value can be a minute old
     sqlite_store.answers.keep(("default span", sqlite_store.pool("main").id), None, None)
     assert boards.default_span(sqlite_store, sqlite_store.pool("main")) == "any"
 
 
-def test_a_visitor_who_chose_a_player_finds_the_row(visitor):
+def test_a_visitors_chosen_player_is_marked(visitor):
     assert "Are you on this list?" in words(main_of(visitor.get("/bikes")))
     headers = {"Cookie": f"me={part('Zoë')}"}
     html = main_of(visitor.get("/bikes", headers=headers))
@@ -104,7 +104,7 @@ def test_a_visitor_who_chose_a_player_finds_the_row(visitor):
 
 @pytest.fixture(scope="module")
 def crowd(tmp_path_factory):
-    """Pools of 600 and of 2,400 players, ten in each event."""
+    """Return a store with pools of 600 and 2,400 players, ten in each event."""
     opened = Store(str(tmp_path_factory.mktemp("crowd") / "podium.db"))
     for pool, players in (("small", 600), ("large", 2400)):
         opened.create_pool(pool, find("elo")(), public=True)
@@ -117,7 +117,7 @@ def crowd(tmp_path_factory):
     opened.close()
 
 
-def test_pages_of_a_board_hold_everybody_once(crowd):
+def test_leaderboard_pages_list_everybody_once(crowd):
     with people(crowd) as client:
         address, seen, ranks = "/small", [], []
         while address:
@@ -141,7 +141,7 @@ def test_pages_of_a_board_hold_everybody_once(crowd):
 
 
 class Steps:
-    """How many steps SQLite takes for a request, in thousands."""
+    """Counts how many steps SQLite takes for a request, in units of 100."""
 
     def __init__(self, store):
         self.count = 0
@@ -155,7 +155,7 @@ class Steps:
         return 0
 
     def of(self, client, address):
-        """The steps of a page that was read before."""
+        """Return the steps for a page that was requested before."""
         main_of(client.get(address))
         self.count = 0
         main_of(client.get(address))
@@ -163,7 +163,7 @@ class Steps:
 
 
 @pytest.mark.parametrize("path", ["", "/events", "/find?q=05", "?sort=move"])
-def test_a_page_costs_no_more_in_a_larger_pool(crowd, path):
+def test_a_page_costs_the_same_in_a_larger_pool(crowd, path):
     steps = Steps(crowd)
     with people(crowd) as client:
         for pool in ("small", "large"):
@@ -176,7 +176,7 @@ def test_a_page_costs_no_more_in_a_larger_pool(crowd, path):
     assert counts[1] <= 1.5 * counts[0] + 20, counts
 
 
-def test_what_pages_say_where_there_is_nothing(visitor, sqlite_store):
+def test_empty_pools_have_clear_messages(visitor, sqlite_store):
     empty = words(main_of(visitor.get("/empty")))
     assert "Nobody is rated in empty yet" in empty
     assert "empty has no events yet" in words(main_of(visitor.get("/empty/events")))
@@ -190,10 +190,10 @@ def test_what_pages_say_where_there_is_nothing(visitor, sqlite_store):
         for path in ("/one", "/one/events", "/one/distribution", "/one/find?q=x&list=1"):
             assert client.get(path).status_code in {200, 404}, path
         assert "is not rated" in words(main_of(client.get("/one/events")))
-        assert "Nobody is rated in one yet" in words(main_of(client.get("/one")))  # but Ana has played
+        assert "Nobody is rated in one yet" in words(main_of(client.get("/one")))  # although Ana has played
 
 
-def test_ranks_are_compared_with_the_beginning_of_the_newest_day(sqlite_store):
+def test_rank_changes_count_from_the_start_of_the_newest_day(sqlite_store):
     sqlite_store.create_pool("main", find("elo")(), public=True)
     long_ago = 60 * 24 * 10
     for number in range(3):
@@ -216,7 +216,7 @@ def test_ranks_are_compared_with_the_beginning_of_the_newest_day(sqlite_store):
         assert {each[2]: each[1] for each in lines(main_of(client.get("/main")))}["Ana"] == "▼ down 1"
 
 
-def test_provisional_ratings_stand_apart_and_without_a_rank(sqlite_store):
+def test_provisional_ratings_are_listed_separately_without_a_rank(sqlite_store):
     sqlite_store.create_pool("main", find("folyami")(), public=True)
     for number in range(6):
         sqlite_store.submit("main", rows(number, ["Ana", "Ben", "Cleo", "Dora"]))
@@ -236,7 +236,7 @@ def test_provisional_ratings_stand_apart_and_without_a_rank(sqlite_store):
 @pytest.mark.parametrize(
     "path", ["/bikes", "/bikes/events", "/bikes/distribution", "/find?q=a", "/names", "/names/events"]
 )
-def test_a_page_is_sent_once_and_its_head_alone_where_wanted(visitor, path):
+def test_unchanged_pages_are_304_and_head_has_no_body(visitor, path):
     answer = visitor.get(path)
     assert answer.status_code == 200
     assert visitor.get(path, headers={"If-None-Match": answer.headers["etag"]}).status_code == 304
@@ -245,7 +245,7 @@ def test_a_page_is_sent_once_and_its_head_alone_where_wanted(visitor, path):
     assert len(answer.content) <= 60_000
 
 
-def test_names_are_text_on_every_page_that_lists(season, visitor):
+def test_names_are_escaped_on_every_list(season, visitor):
     for path in ("/", "/names", "/names/events", "/names/find?q=%22&list=1", "/names/distribution"):
         text = visitor.get(path).text
         assert re.findall(r"<script[^>]*>", text) == [re.search(r"<script[^>]*>", text)[0]], path
@@ -254,7 +254,7 @@ def test_names_are_text_on_every_page_that_lists(season, visitor):
     assert set(names(main_of(visitor.get("/names")))) == set(HOSTILE)
 
 
-def test_a_large_event_is_read_page_by_page_and_compressed(sqlite_store):
+def test_a_large_event_is_split_into_compressed_pages(sqlite_store):
     client = people(sqlite_store)
     sqlite_store.create_pool("field", find("trueskill")(), public=True)
     names = [f"Entrant {number:03d}" for number in range(200)]

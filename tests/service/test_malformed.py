@@ -1,4 +1,4 @@
-"""Five hundred submissions that are wrong in one way each: every one is refused, named, and leaves nothing."""
+"""Hundreds of submissions with one error each: every one is rejected with a precise error, and leaves no trace."""
 
 import json
 
@@ -49,7 +49,7 @@ NO_MOMENTS = (
 
 
 def with_value(field, text):
-    """A submission whose field has this JSON, as it stands."""
+    """Return a submission in which a field has exactly this JSON."""
     if field in OF_EVENT:
         body = json.dumps(GOOD | {field: TEXT})
     else:
@@ -58,7 +58,7 @@ def with_value(field, text):
 
 
 def bad_values():
-    """Fields that hold what is no number and no truth: what is wrong, the field that an answer must name, the body."""
+    """Yield fields with invalid numbers and booleans: the error, the field that the answer must name, and the body."""
     for field in (*POSITIVE, *NOT_NEGATIVE, *ANY):
         for text in NO_NUMBERS if field != "handicap" else set(NO_NUMBERS) - {"true", "false"}:
             yield f"{field} {text[:20]}", field, with_value(field, text)
@@ -72,7 +72,7 @@ def bad_values():
 
 
 def bad_texts():
-    """Fields that hold what is no name, no status and no moment."""
+    """Yield fields with invalid names, statuses and times."""
     for field in NAMES:
         for text in (*NO_TEXTS, json.dumps("x" * 201)):
             yield f"{field} {text[:20]}", field, with_value(field, text)
@@ -80,12 +80,12 @@ def bad_texts():
             yield f"{field} {name!r}", field, with_value(field, json.dumps(name))
     for name in ("won", "FINISHED", "", *HOSTILE[:4]):
         yield f"status {name}", "status", with_value("status", json.dumps(name))
-    for text in NO_MOMENTS[1:]:  # null is none, and the event was when it came
+    for text in NO_MOMENTS[1:]:  # null means the time of arrival
         yield f"started_at {text}", "started_at", with_value("started_at", text)
 
 
 def bad_shapes():
-    """Fields that are missing, unknown or twice."""
+    """Yield submissions with missing, unknown or repeated fields."""
     for field in ("event_id", "entries"):
         yield f"no {field}", field, json.dumps({key: GOOD[key] for key in GOOD if key != field}).encode()
         yield f"{field} null", field, with_value(field, "null")
@@ -101,7 +101,7 @@ def bad_shapes():
 
 
 def whole_bodies():
-    """Bodies that are wrong before any field is."""
+    """Yield bodies that are invalid as a whole."""
     good = json.dumps(GOOD)
     texts = ["", " ", "{", "}", "[]", "1", '"a"', "null", "true", "{}", good[:-1], good + good, good + "x", "'" + good]
     for text in texts:
@@ -126,7 +126,7 @@ def whole_bodies():
 
 
 def contradictions():
-    """Submissions whose parts are fine alone."""
+    """Yield submissions whose parts are valid separately but contradict each other."""
     first, second = ENTRIES
     bodies = {
         "player twice": GOOD | {"entries": [first, first]},
@@ -160,12 +160,12 @@ def client(store):
         yield opened
 
 
-def test_there_are_five_hundred():
+def test_there_are_at_least_five_hundred_cases():
     assert len({body for kind in KINDS for _, _, body in kind()}) >= 500
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_it_is_refused_and_leaves_nothing(kind, client, store):
+def test_a_malformed_submission_is_rejected_and_leaves_no_trace(kind, client, store):
     before = store.version("main")
     for what, field, body in kind():
         answer = client.post(ADDRESS, content=body, headers={"Content-Type": "application/json"})

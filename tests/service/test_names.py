@@ -1,4 +1,4 @@
-"""Names over HTTP: text like any other, one rule for bodies and addresses."""
+"""Names over HTTP are ordinary text, with one rule for bodies and addresses."""
 
 import threading
 import time
@@ -37,7 +37,7 @@ def client(store):
 
 @pytest.fixture(scope="module")
 def listening(tmp_path_factory):
-    """A client of a service that listens: each name has a pool of its own."""
+    """Return a client of a listening service, with a pool for each name."""
     store = Store(str(tmp_path_factory.mktemp("names") / "podium.db"))
     server = uvicorn.Server(uvicorn.Config(create_app(store), port=0, log_level="error"))
     thread = threading.Thread(target=server.run)
@@ -52,7 +52,7 @@ def listening(tmp_path_factory):
     store.close()
 
 
-def test_what_a_name_says_is_nobodys_business(client, store):
+def test_any_text_can_be_a_name(client, store):
     sent = client.post(f"{POOL}/events", json=race(1, HONEST, mode="<b>", event_id="'; DROP TABLE log"))
     assert sent.status_code == 201, sent.text
     assert [each["player"] for each in sent.json()[0]["changes"]] == HONEST
@@ -66,7 +66,7 @@ def test_what_a_name_says_is_nobodys_business(client, store):
 
 
 @pytest.mark.parametrize("name", HONEST)
-def test_the_client_finds_whoever_has_such_a_name(name, listening):
+def test_the_client_finds_players_with_unusual_names(name, listening):
     listening.create_pool(name, "elo")
     listening.submit(name, race(1, [name, "zoe"], event_id=name))
     assert listening.player(name, name)["player"] == name
@@ -77,7 +77,7 @@ def test_the_client_finds_whoever_has_such_a_name(name, listening):
     assert listening.player(name, "new")["events"] == 1
 
 
-def test_a_name_is_one_in_every_form(client, store):
+def test_every_unicode_form_of_a_name_is_the_same_name(client, store):
     assert client.post(f"{POOL}/events", json=race(1, ["José", "ben"])).status_code == 201
     assert client.post(f"{POOL}/events", json=race(2, [" Jose\u0301", "ben\u3000"])).status_code == 201
     board = client.get(f"{POOL}/leaderboard").json()["players"]
@@ -94,7 +94,7 @@ def test_a_name_is_one_in_every_form(client, store):
 
 
 @pytest.mark.parametrize("again", [race(1, "cd"), race(1, "ab")])
-def test_two_events_of_one_id_are_no_batch(again, client, store):
+def test_a_batch_with_two_events_of_one_id_is_rejected(again, client, store):
     before = store.version("main")
     answer = client.post(f"{POOL}/events", json={"events": [race(1, "ab"), race(2, "ab"), again]})
     assert answer.status_code == 422

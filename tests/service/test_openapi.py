@@ -1,4 +1,4 @@
-"""The OpenAPI document against the service: whatever fits it, or nearly does, is answered as it says."""
+"""The service against its OpenAPI document: valid and nearly valid requests get the documented answers."""
 
 import importlib
 import inspect
@@ -28,8 +28,8 @@ from podium.store import Store
 from podium.store.keys import create_key
 from podium.systems import find
 
-EXAMPLES = times(5, 200)  # of every operation
-PATIENCE_S = 60  # the first answer of a kind may wait for a compiler
+EXAMPLES = times(5, 200)  # for each operation
+PATIENCE_S = 60  # the first response of a kind can wait for a compiler
 ROOT = Path(__file__).parents[2]
 KNOWN = {
     "pool": "karts", "event_id": "race-1", "player": "ana", "match_id": "lobby-9", "season": "2025",
@@ -67,8 +67,8 @@ def operations(service):
     return [each.ok() for each in schemathesis.openapi.from_asgi("/api/openapi.json", service).get_all_operations()]
 
 
-def test_what_is_there_is_answered_as_documented(service, operations):
-    """Every route that reads, of what there is: with 200, and what its schema says."""
+def test_existing_data_is_returned_as_documented(service, operations):
+    """Every reading route returns existing data with status 200 and the documented schema."""
     reading = [each for each in operations if each.method == "get" and not each.path.endswith("/stream")]
     assert len(reading) > 15
     for operation in reading:
@@ -89,12 +89,12 @@ def test_every_operation_answers_as_documented(service, operations):
         @settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
         @given(case=operation.as_strategy(), is_known=booleans())
         def send(case, is_known):
-            if is_known and not operation.path.endswith(DESTRUCTIVE):  # an invented name is hardly ever there
+            if is_known and not operation.path.endswith(DESTRUCTIVE):  # an invented name rarely exists
                 case.path_parameters |= {name: KNOWN[name] for name in case.path_parameters}
-            if operation.path.endswith("/keys/{number}"):  # the key of this test stays
+            if operation.path.endswith("/keys/{number}"):  # keep the key of this test
                 case.path_parameters["number"] = KNOWN["number"]
             if case.path.endswith("/stream"):
-                case.query["seconds"] = 0  # it would stay open
+                case.query["seconds"] = 0  # otherwise the stream would stay open
             case.headers["Authorization"] = f"Bearer {service.state.key}"
             case.call_and_validate(checks=CHECKS, timeout=PATIENCE_S)
 
@@ -104,23 +104,23 @@ def test_every_operation_answers_as_documented(service, operations):
         tried(operation)()
 
 
-def described(schema, schemas):
-    """Whether a schema says what a value is, to its last field, each of which is described."""
+def is_described(schema, schemas):
+    """Return True if a schema describes a value down to its last field."""
     if "$ref" in schema:
-        return described(schemas[schema["$ref"].rsplit("/", 1)[-1]], schemas)
+        return is_described(schemas[schema["$ref"].rsplit("/", 1)[-1]], schemas)
     if "anyOf" in schema:
-        return all(described(each, schemas) for each in schema["anyOf"])
+        return all(is_described(each, schemas) for each in schema["anyOf"])
     if schema.get("type") == "array":
-        return described(schema["items"], schemas)
+        return is_described(schema["items"], schemas)
     if schema.get("type") == "object" and "properties" in schema:
-        return all("description" in each and described(each, schemas) for each in schema["properties"].values())
+        return all("description" in each and is_described(each, schemas) for each in schema["properties"].values())
     if schema.get("type") == "object":
-        return described(schema["additionalProperties"], schemas)
+        return is_described(schema["additionalProperties"], schemas)
     return schema.get("type") in ("string", "number", "integer", "boolean", "null")
 
 
 def generator(name="answers"):
-    """A script that writes a part of the clients: the types of the answers, or the routes."""
+    """Import a script that writes a part of the clients, namely the types of responses or the routes."""
     sys.path.insert(0, str(ROOT / "docs"))
     try:
         return importlib.import_module(name)
@@ -128,15 +128,15 @@ def generator(name="answers"):
         sys.path.pop(0)
 
 
-def test_every_answer_is_described_to_its_last_field(service):
+def test_every_response_is_described_to_its_last_field(service):
     document = service.openapi()
     found = {(method, path): schema for method, path, schema in generator().answers(document)}
     assert len(found) > 30
-    vague = [each for each, schema in found.items() if not described(schema, document["components"]["schemas"])]
+    vague = [each for each, schema in found.items() if not is_described(schema, document["components"]["schemas"])]
     assert vague == []
 
 
-def test_the_types_and_routes_of_the_clients_are_those_of_the_document(service):
+def test_the_clients_types_and_routes_match_the_document(service):
     document = service.openapi()
     sources = generator().modules(document) | generator("client_routes").routes(document)
     assert len(sources) == 6
@@ -150,8 +150,8 @@ FOR_GAME_SERVERS = {("POST", "/submit/xonstat"), ("POST", "/submit/xonstat/{secr
 NOT_IN_THE_CLIENTS = FOR_WATCHERS | FOR_GAME_SERVERS | {("GET", f"{POOLS}/{{pool}}/stream")}
 
 
-def test_the_clients_have_every_route_with_the_type_of_its_answer(service):
-    """Each call against the operation of its method and path, and its name against the operation's ID."""
+def test_the_clients_have_every_route_with_its_response_type(service):
+    """Each call must match an operation's method and path, and its name must match the operation's ID."""
     module, document = generator(), service.openapi()
     typed = {(method, path): module.type_of(schema) for method, path, schema in module.answers(document)}
     operations = {(method.upper(), path) for path, methods in document["paths"].items() for method in methods}
@@ -182,10 +182,10 @@ def test_operation_ids_are_the_names_of_their_functions(service):
     assert len(set(ids.values())) == len(ids)
 
 
-RARE = {"BestEverBoard", "HindsightPoint", "Match", "Places", "Equipment"}  # answers of longer histories
+RARE = {"BestEverBoard", "HindsightPoint", "Match", "Places", "Equipment"}  # these need longer histories
 
 
-def test_answers_have_examples_that_fit_their_schemas(service):
+def test_response_examples_fit_their_schemas(service):
     """`python docs/answers.py` records them."""
     document = service.openapi()
     schemas = document["components"]["schemas"]
@@ -203,7 +203,7 @@ def test_each_operation_says_which_key_it_needs(service):
     assert document["servers"] == [{"url": "/"}]
     assert document["components"]["securitySchemes"]["key"]["scheme"] == "bearer"
     client = TestClient(service)
-    service.state.key_guard._budgets.take = always  # refusals from one address are not limited here
+    service.state.key_guard._budgets.take = take_nothing  # do not limit rejected requests in this test
     for path, operations in document["paths"].items():
         for method, operation in operations.items():
             open_to_all = operation["security"] == [] or {} in operation["security"]
@@ -216,11 +216,11 @@ def test_each_operation_says_which_key_it_needs(service):
                 assert "{pool}" in path
 
 
-async def always(*_):
+async def take_nothing(*_):
     return 0
 
 
-def test_webhooks_send_what_the_document_says(service):
+def test_webhooks_send_documented_fields(service):
     schemas = service.openapi()["components"]["schemas"]
     body = service.openapi()["webhooks"]["log-entry"]["post"]["requestBody"]["content"]["application/json"]["schema"]
     validator = jsonschema_rs.validator_for(body | {"components": {"schemas": schemas}})
@@ -233,8 +233,7 @@ def test_webhooks_send_what_the_document_says(service):
         assert {*sent} <= fields
 
 
-def test_examples_of_the_document_are_taken(service):
-    """What the document shows can be sent as it is."""
+def test_the_documents_examples_are_accepted(service):
     headers = {"Authorization": f"Bearer {service.state.key}"}
     schemas = service.openapi()["components"]["schemas"]
     example = schemas["Event"]["examples"][0]

@@ -1,4 +1,4 @@
-"""The service as whoever runs it sees it: its log, metrics, pages, files and stops."""
+"""The service from the operator's view: its log, metrics, pages, files and shutdown."""
 
 import asyncio
 import csv
@@ -34,7 +34,7 @@ def store(sqlite_store):
     return sqlite_store
 
 
-def test_a_request_is_one_line_of_json_with_its_id_and_no_name_of_a_player(store, monkeypatch):
+def test_a_request_is_logged_as_one_json_line_without_player_names(store, monkeypatch):
     monkeypatch.setattr(errors, "WRITE_INTERVAL_S", 3600.0)
     monkeypatch.setattr(errors, "MAX_WAITING_LINES", 3)
     written = io.StringIO()
@@ -59,7 +59,7 @@ def test_a_request_is_one_line_of_json_with_its_id_and_no_name_of_a_player(store
     assert (last["route"], "key" in last) == ("/healthz", False)
 
 
-def test_what_failed_has_the_id_of_its_request_in_the_answer_and_in_the_log(store):
+def test_an_error_has_its_request_id_in_the_response_and_the_log(store):
     records = []
 
     def fail(*_sent):
@@ -77,12 +77,12 @@ def test_what_failed_has_the_id_of_its_request_in_the_answer_and_in_the_log(stor
     LOGGER.removeHandler(handler)
     assert (answer.status_code, answer.json()["request_id"], answer.headers["x-request-id"]) == (500, "r-1", "r-1")
     assert "secret" not in answer.text
-    (line,) = map(json.loads, records)  # written in the thread that reads
+    (line,) = map(json.loads, records)  # written in the reading thread
     assert (line["level"], line["message"], line["request_id"]) == ("error", "it went wrong", "r-1")
     assert "secret" in line["traceback"]
 
 
-def test_what_is_cut_short_as_the_service_stops_is_503():
+def test_a_request_interrupted_by_shutdown_is_503():
     sent = []
 
     async def app(_scope, _receive, _send):
@@ -110,12 +110,12 @@ def test_what_is_cut_short_as_the_service_stops_is_503():
     assert (start["status"], observed_status) == (503, 503)
     assert b"retry-after" in dict(start["headers"])
     assert json.loads(body["body"])["status"] == 503
-    with pytest.raises(asyncio.CancelledError):  # an answer that has begun is cut off
+    with pytest.raises(asyncio.CancelledError):  # a response that has begun is cut off
         asyncio.run(stop(begun))
     assert [each.get("status") for each in sent[2:]] == [200]
 
 
-def test_probes_answer_while_every_other_thread_is_taken(store, monkeypatch):
+def test_probes_answer_while_all_other_threads_are_busy(store, monkeypatch):
     monkeypatch.setattr(status, "READY_TIMEOUT_S", 0.3)
     gate = threading.Event()
     with calling(store) as client:
@@ -142,7 +142,7 @@ def test_probes_answer_while_every_other_thread_is_taken(store, monkeypatch):
                 each.join()
 
 
-def test_the_metrics_say_how_the_service_keeps_up(store):
+def test_the_metrics_report_the_load(store):
     store.submit("main", rows(1, "ab"))
     with calling(store, daily=True) as client:
         client.post(f"{POOL}/events", json=event(2))
@@ -154,14 +154,14 @@ def test_the_metrics_say_how_the_service_keeps_up(store):
     assert re.search(r'podium_write_seconds_sum\{pool="main"\} [\d.e-]+', text)
 
 
-def test_upkeep_ends_keys_that_expired(store, caplog):
+def test_maintenance_ends_expired_keys(store, caplog):
     create_key(store.engine, "short", "read", lifetime=timedelta(microseconds=1))
     caplog.set_level(logging.INFO, logger="podium")
     with calling(store, daily=True):
         wait_for(lambda: caplog.text, "1 key expired")
 
 
-def test_a_worker_that_was_killed_leaves_no_gauge(tmp_path):
+def test_a_killed_worker_leaves_no_gauge(tmp_path):
     killed, alive = (tmp_path / f"gauge_livesum_{number}.db" for number in (2**22 + 1, os.getpid()))
     for each in (killed, alive):
         each.touch()
@@ -170,7 +170,7 @@ def test_a_worker_that_was_killed_leaves_no_gauge(tmp_path):
 
 
 def wait_for(read, part):
-    """What is read, as soon as it has a part."""
+    """Read until the text contains a part, and return the text."""
     end = time.monotonic() + 20.0
     while part not in (text := read()):
         assert time.monotonic() < end
@@ -178,7 +178,7 @@ def wait_for(read, part):
     return text
 
 
-def test_the_pages_need_nothing_from_elsewhere(store):
+def test_pages_load_nothing_from_other_sites(store):
     with TestClient(create_app(store)) as client:
         document = client.get("/api/openapi.json").json()
         for path in ("/", "/api/docs"):
@@ -198,14 +198,14 @@ def test_the_pages_need_nothing_from_elsewhere(store):
                 assert f'id="{operation["operationId"]}"' in reference
         assert "/api/v1/pools/karts/events/race-17 \\\n  -H" in unescape(
             reference
-        )  # a request with the parameters' examples
+        )  # a sample request with the example parameters
         links, anchors = (set(re.findall(rf'{name}="#?([^"/]+)"', reference)) for name in ("href", "id"))
         assert links <= anchors
         assert len(unescape(re.search(r'<pre id="start">(.*?)</pre>', reference, re.DOTALL)[1]).splitlines()) == 5
         assert client.head("/healthz").status_code == client.head("/readyz").status_code == 200
 
 
-def test_text_of_a_download_is_no_formula_and_numbers_stay(store):
+def test_exported_text_is_never_a_formula_and_numbers_stay(store):
     hostile = ["=HYPERLINK(0)", "@SUM(1+1)", "+x", "-x", "-5", "a=b", "'x", ";=1+1", "\uff1d1"]
     store.submit("main", rows(1, hostile))
     with calling(store, "read") as client:

@@ -1,4 +1,4 @@
-"""A pool from its beginning to its end, as an organiser has it in a browser; and what only some may do."""
+"""The whole life of a pool as an organiser sees it in a browser, and actions that need a special role."""
 
 import json
 import re
@@ -39,12 +39,12 @@ def store(filled, tmp_path):
 
 
 def follow(admin, answer):
-    """The page that a form leads to."""
+    """Return the page that a form redirects to."""
     assert answer.status_code == 303, words(answer.text)
     return admin.client.get(answer.headers["location"])
 
 
-def test_a_pool_is_opened_and_what_was_typed_survives_a_fault(store):
+def test_a_pool_is_created_and_typed_values_survive_an_error(store):
     admin = Admin(store)
     start = admin.client.get("/admin")
     for change, fault in (
@@ -70,7 +70,7 @@ def test_a_pool_is_opened_and_what_was_typed_survives_a_fault(store):
     assert store.log("karts ü/1")[0].actor == "admin key"
 
 
-def test_another_system_is_looked_at_first(store):
+def test_a_change_of_system_is_previewed_first(store):
     admin, before = Admin(store), ratings(store)
     page = admin.get("/system?system=glicko2")
     assert "set-tau" in page.text
@@ -88,7 +88,7 @@ def test_another_system_is_looked_at_first(store):
     assert Admin(store, backdating_limit_s=60.0).send(admin.get("/system"), "/system").status_code == 403
 
 
-def test_ids_that_mention_a_name_are_listed_before_it_is_removed(store, tmp_path):
+def test_ids_with_a_players_name_are_listed_before_its_removal(store, tmp_path):
     store.rename("main", "a", "Zebedee Quux")
     event = [each | {"event_id": "zebedee-quux 1", "title": "ZEBEDEE QUUX!"} for each in rows(20, "bc")]
     store.submit("main", event)
@@ -106,11 +106,11 @@ def test_ids_that_mention_a_name_are_listed_before_it_is_removed(store, tmp_path
     written = [each.read_text("utf-8") for each in (tmp_path / "site").rglob("*.*") if each.suffix in (".html", ".xml")]
     assert written
     found = [each for each in [*(page.text for page in pages), *written] if "zebedee" in each.casefold()]
-    assert len(found) <= 1  # the words that were searched for
+    assert len(found) <= 1  # the search text itself
     assert store.verify() == []
 
 
-def test_a_player_has_another_name_and_is_forgotten(store):
+def test_a_player_is_renamed_and_anonymized(store):
     admin, before = Admin(store), ratings(store)
     for changes, status in (({"player": "nobody", "name": "Ann"}, 404), ({"player": "a", "name": "b"}, 409)):
         refused = admin.send(admin.get("/players"), "/rename", **changes)
@@ -128,7 +128,7 @@ def test_a_player_has_another_name_and_is_forgotten(store):
     assert ratings(store).keys() & {"a", "Ann <1>"} == set()
 
 
-def test_keys_open_this_pool_or_all_as_far_as_their_maker_s(store):
+def test_a_key_never_opens_more_pools_than_its_creators_key(store):
     admin, of_pool = Admin(store), Admin(store, pool="main")
     sent = {"name": "server", "role": "write", "opens": "all", "backdating_limit": "30d", "rate": "5"}
     assert admin.send(admin.get("/keys"), "/keys", **sent | {"backdating_limit": "long"}).status_code == 422
@@ -147,7 +147,7 @@ def test_keys_open_this_pool_or_all_as_far_as_their_maker_s(store):
     assert (old.revoked, new.revoked, new.backdating_limit_s, new.pool) == (True, False, old.backdating_limit_s, None)
 
 
-def test_webhooks_show_their_deliveries_and_are_tested(store):
+def test_webhook_pages_show_deliveries_and_send_tests(store):
     admin = Admin(store)
     refused = admin.send(admin.get("/webhooks"), "/webhooks", url="ftp://example.org")
     assert refused.status_code == 422
@@ -175,14 +175,14 @@ def test_webhooks_show_their_deliveries_and_are_tested(store):
     assert list_webhooks(store.engine) == []
 
 
-def test_a_test_is_signed_and_told_from_every_delivery(store):
+def test_a_test_message_is_signed_and_marked(store):
     admin = Admin(store)
     with receiving(204, 500) as (url, sent):
         (secret,) = re.findall(r'value="(whsec_[^"]+)"', admin.send(admin.get("/webhooks"), "/webhooks", url=url).text)
         (hook,) = list_webhooks(store.engine)
         private = follow(admin, admin.send(admin.get("/webhooks"), f"/{hook.id}/test"))
         assert ("is not a public address" in private.text, sent) == (True, [])
-        store.app.state.private_webhooks = True  # as `serve --private-webhooks` has it
+        store.app.state.private_webhooks = True  # as with `serve --private-webhooks`
         for answer in ("received the test", "did not receive the test: the receiver responded with 500"):
             tested = follow(admin, admin.send(admin.get("/webhooks"), f"/{hook.id}/test"))
             assert answer in words(tested.text)
@@ -190,11 +190,11 @@ def test_a_test_is_signed_and_told_from_every_delivery(store):
         {"pool": "main", "seq": hook.delivered_seq, "kind": "test"}
     ] * 2
     assert len({headers["webhook-id"] for headers, _ in sent}) == 2
-    assert list_webhooks(store.engine) == [hook]  # it is no delivery
+    assert list_webhooks(store.engine) == [hook]  # a test does not count as a delivery
 
 
 def tonight(admin, race, act="look", **places):
-    """Fill in the form for a race, and send it."""
+    """Send the form for a race with some places filled in."""
     fields = dict(form_of(admin.client.get("/main/tonight", params={"race": race}).text, "/tonight")[1])
     lines = {fields.get(f"name-{k}"): k for k in range(int(fields["lines"]))}
     empty = int(fields["lines"]) - 1
@@ -205,7 +205,7 @@ def tonight(admin, race, act="look", **places):
     return admin.client.post("/main/tonight", data=sent, follow_redirects=False)
 
 
-def test_the_places_of_a_race_are_seen_before_its_result_is_stored(store):
+def test_a_races_places_are_previewed_before_its_result_is_stored(store):
     admin = Admin(store)
     store.plan_fixture("main", "gp", starts_at=datetime.now(UTC), entrants=["a", "b"], title="Grand Prix")
     store.plan_fixture("main", "open", starts_at=datetime.now(UTC))
@@ -229,7 +229,7 @@ def test_the_places_of_a_race_are_seen_before_its_result_is_stored(store):
     assert [(each.player, each.position) for each in store.event("main", "open").entries] == [("b", 1), ("d", 2)]
 
 
-def test_names_that_contradict_a_race_open_to_anybody_are_refused_and_stay_in_the_form(store):
+def test_an_open_race_rejects_names_and_keeps_them_in_the_form(store):
     admin = Admin(store)
     store.plan_fixture("main", "open", starts_at=datetime.now(UTC))
     sent = {"entrants": "a\nb\nzoe", "anybody": "yes", "starts": "2030-01-01T10:00"}
@@ -247,13 +247,13 @@ def test_names_that_contradict_a_race_open_to_anybody_are_refused_and_stay_in_th
         assert store.plan_fixture("main", race, entrants=[], anybody=True).entrants is None
 
 
-def test_a_new_line_of_a_correction_is_not_dropped_for_want_of_a_name(store):
+def test_a_correction_rejects_a_new_line_without_a_name(store):
     admin = Admin(store)
     page = admin.get("/events/e3")
     refused = admin.send(page, "/events/e3", **{"position-4": "5"})
     assert (refused.status_code, "player" in words(refused.text)) == (422, True)
     assert ["position-4", "5"] in form_of(refused.text, "/events/e3")[1]
-    assert admin.send(refused, "/events/e3").status_code == 422  # the second time, too
+    assert admin.send(refused, "/events/e3").status_code == 422  # the second time also
     named = admin.send(refused, "/events/e3", **{"player-4": "zoe"})
     follow(admin, admin.send(named, "/apply", reason="zoe was there"))
     assert [each.player for each in store.event("main", "e3").entries] == ["a", "b", "c", "d", "zoe"]
@@ -262,7 +262,7 @@ def test_a_new_line_of_a_correction_is_not_dropped_for_want_of_a_name(store):
     assert len(store.event("main", "e3").entries) == 4
 
 
-def test_an_export_is_the_command_s(store):
+def test_an_export_matches_the_command(store):
     admin = Admin(store)
     file = admin.get("/export")
     assert file.text == "".join(store.export_pool("main"))
@@ -271,7 +271,7 @@ def test_an_export_is_the_command_s(store):
     assert Admin(store, "write", "main").get("/export").status_code == 403
 
 
-def test_a_pool_is_closed_opened_again_and_deleted(store):
+def test_a_pool_is_closed_reopened_and_deleted(store):
     admin, of_pool = Admin(store), Admin(store, pool="main")
     with pytest.raises(StopIteration):
         form_of(admin.get("/settings").text, "/delete")  # only once it is closed

@@ -1,4 +1,4 @@
-"""The code in other languages that the documentation shows."""
+"""The documentation's examples in other languages."""
 
 import re
 from pathlib import Path
@@ -21,7 +21,7 @@ def blocks(language):
 
 
 def plain(value):
-    """A value of Lua as JSON has it: a table with numbers from 1 is a list."""
+    """Return a Lua value as JSON; a table with keys from 1 is a list."""
     if lupa.lua_type(value) != "table":
         return value
     keys = [*value.keys()]
@@ -69,14 +69,14 @@ def store(sqlite_store):
 
 
 @pytest.mark.parametrize("failures", [(), ("no answer", 503, 429)])
-def test_lua_sends_results_and_repeats_what_got_no_answer(store, failures):
+def test_lua_sends_results_and_repeats_unanswered_requests(store, failures):
     game = Game(store, create_key(store.engine, "game", "write"), *failures)
     game.lua.execute(game.example)
     assert game.printed == [store.player("karts", "ana").rating]
     assert [method for method, _ in game.requests] == ["POST"] * (1 + len(failures))
 
 
-def test_lua_says_what_is_wrong(store):
+def test_lua_reports_errors(store):
     game = Game(store, "podium_wrong")
     game.lua.execute(game.example)
     assert game.printed == [NO_KEY]
@@ -97,12 +97,12 @@ def test_lua_escapes_names(store):
     assert game.lua.execute(f"{call} return client:player('karts', 'ben').rating") < 1500.0
 
 
-def test_godot_can_read_the_script():
+def test_the_godot_script_is_valid():
     (script,) = blocks("gdscript")
     parser.parse(script)
 
 
-def test_typescript_calls_a_route_that_there_is(store):
+def test_typescript_calls_existing_routes(store):
     (script,) = blocks("ts")
     paths = create_app(store).openapi()["paths"]
     called = re.findall(r'podium\.(\w+)\("([^"]+)"', script)

@@ -1,4 +1,4 @@
-"""Results that are pasted or uploaded without dates: the form has a date and a name, and asks what it must."""
+"""Pasted and uploaded results without dates: the form has a date and a title, and asks for missing facts."""
 
 from contextlib import closing
 from datetime import UTC, datetime
@@ -24,14 +24,14 @@ def store(tmp_path):
 
 
 def send(admin, text="", name="", **changes):
-    """The page that follows a text, or a file of that name."""
+    """Return the page after sending pasted text, or a file of that name."""
     action, fields = form_of(admin.get("/upload").text, "/upload")
     data = dict(fields) | {"pasted": "" if name else text} | changes
     return admin.client.post(action, data=data, files={"file": (name, text.encode() if name else b"")})
 
 
 def answer(admin, page, choice):
-    """The page that follows an answer."""
+    """Return the page after an answer."""
     action, fields = next((each for each in [form_of(page.text, "")] if "/upload/" in each[0]), form_of(page.text, ""))
     return admin.client.post(action, data=[*map(tuple, fields)] and dict(fields) | {"answer": choice})
 
@@ -48,13 +48,13 @@ def events(store):
     return [store.event("main", each) for each in ids]
 
 
-def test_a_first_paste_asks_what_orders_the_pool_and_a_second_never_collides(store):
+def test_only_the_first_paste_asks_for_the_order_of_events(store):
     admin = Admin(store)
     question_page = send(admin, PLACES, title="Mario Kart")
     assert "How are all events of this pool ordered?" in words(question_page.text)
     assert store.order("main") is None
     apply(admin, answer(admin, question_page, "order=dated"))
-    day = dict(form_of(question_page.text, "")[1])["started_at"]  # of one form, before and after midnight
+    day = dict(form_of(question_page.text, "")[1])["started_at"]  # the same date in both forms, even around midnight
     stored = apply(admin, send(admin, "1. Tobi\n2. Jonas\n", title="Mario Kart", started_at=day))
     first, second = events(store)
     assert [str(each.started_at.date()) for each in (first, second)] == [day, day]
@@ -65,13 +65,13 @@ def test_a_first_paste_asks_what_orders_the_pool_and_a_second_never_collides(sto
     assert not store.verification().findings
 
 
-def test_a_date_that_is_cleared_decides_nothing(store):
+def test_an_empty_date_does_not_choose_an_order(store):
     question_page = send(Admin(store), PLACES, started_at="")
     assert "How are all events of this pool ordered?" in words(question_page.text)
     assert store.order("main") is None
 
 
-def test_a_pool_without_dates_is_chosen_and_has_no_date_to_fill_in(store):
+def test_an_undated_pool_has_no_date_field(store):
     admin = Admin(store)
     apply(admin, answer(admin, send(admin, PLACES, "w1.csv"), "order=sequence"))
     assert (store.order("main"), events(store)[0].sequence) == ("sequence", 1)
@@ -90,7 +90,7 @@ def test_the_same_lines_in_two_weeks_are_two_results(store, text):
 
 
 @pytest.mark.parametrize("text", ["Jonas beat Henk 11-7", "1. Jonas 2. Henk"])
-def test_a_line_alone_is_a_result(store, text):
+def test_a_single_line_is_a_result(store, text):
     store.set_order("main", "dated")
     apply(admin := Admin(store), send(admin, text, started_at="2026-10-09"))
     (event,) = events(store)
@@ -99,7 +99,7 @@ def test_a_line_alone_is_a_result(store, text):
     )  # fmt: skip
 
 
-def test_the_date_of_a_title_is_read_and_others_are_not_dropped(store):
+def test_a_date_in_the_title_is_used_and_other_fields_are_checked(store):
     admin = Admin(store)
     apply(admin, send(admin, "Mario Kart 9 Oct\n" + PLACES))
     (event,) = events(store)
@@ -116,7 +116,7 @@ def test_the_date_of_a_title_is_read_and_others_are_not_dropped(store):
     assert ["every", "monthly"] in form_of(span.text, "/upload")[1]
 
 
-def test_the_order_is_set_in_forms_and_over_http(store):
+def test_the_order_is_set_with_forms_and_over_http(store):
     admin = Admin(store)
     entries = [{"player": each, "position": place} for place, each in enumerate("ab", 1)]
     with calling(store) as client:

@@ -1,4 +1,4 @@
-"""Few reads run at a time, and a long one keeps no other waiting."""
+"""The service runs few reads at a time, and a long read does not delay the others."""
 
 import asyncio
 import threading
@@ -14,14 +14,14 @@ TIMEOUT_S = 30.0
 
 @asynccontextmanager
 async def sharing():
-    """The limiter of the framework's threads, which are shared meanwhile."""
+    """Share the framework's threads, and yield their limiter."""
     async with in_background(requests.share_threads()):
         await asyncio.sleep(0)
         yield current_default_thread_limiter()
 
 
 class Readers:
-    """Reads that count how many run at a time, the long ones until they are let go."""
+    """Reads that count how many run at once. The long ones run until they are released."""
 
     def __init__(self):
         self.lock, self.done = threading.Lock(), threading.Event()
@@ -49,8 +49,8 @@ async def until(is_so):
     raise AssertionError
 
 
-def test_few_read_at_a_time(monkeypatch):
-    monkeypatch.setattr(requests, "LOOK_S", 2 * TIMEOUT_S)  # one look, at which nobody reads
+def test_few_reads_run_at_a_time(monkeypatch):
+    monkeypatch.setattr(requests, "LOOK_S", 2 * TIMEOUT_S)  # the only check happens before any read
     readers = Readers()
 
     async def read_all():
@@ -61,7 +61,7 @@ def test_few_read_at_a_time(monkeypatch):
     assert readers.most == requests.AT_ONCE
 
 
-def test_long_reads_keep_nobody_waiting(monkeypatch):
+def test_long_reads_do_not_delay_others(monkeypatch):
     monkeypatch.setattr(requests, "LOOK_S", 0.005)
     readers = Readers()
 
@@ -76,7 +76,7 @@ def test_long_reads_keep_nobody_waiting(monkeypatch):
     assert all(asyncio.run(read_beside_long()))
 
 
-def test_long_reads_have_no_more_threads_than_the_framework_has(monkeypatch):
+def test_long_reads_use_at_most_the_frameworks_threads(monkeypatch):
     monkeypatch.setattr(requests, "LOOK_S", 0.001)
     readers = Readers()
 

@@ -1,4 +1,4 @@
-"""What one request may cost: bodies of keys, long lists, and comparisons."""
+"""Limits on the cost of one request: many keys, long lists and comparisons."""
 
 import asyncio
 import threading
@@ -64,8 +64,8 @@ class CountingText(str):
 
 
 @pytest.mark.parametrize("keys", [100, 800])
-def test_a_repeated_key_is_found_with_work_in_proportion_to_the_keys(keys):
-    """Looking for each key among all would take `keys` squared comparisons."""
+def test_finding_a_repeated_key_takes_linear_time(keys):
+    """Comparing each key with all others would take quadratic time."""
     pairs = [(CountingText(f"k{k}"), 1) for k in range(keys)]
     CountingText.comparisons = 0
     with pytest.raises(RefusedError, match=rf"k{keys - 1}: appears twice"):
@@ -73,13 +73,13 @@ def test_a_repeated_key_is_found_with_work_in_proportion_to_the_keys(keys):
     assert CountingText.comparisons <= 4 * keys
 
 
-def test_a_body_of_keys_is_refused_before_each_is_described():
+def test_a_body_with_too_many_keys_gets_one_error():
     members = ",".join(f'"k{k}":1' for k in range(MAX_KEYS + 1))
     with pytest.raises(RefusedError, match="more than 1,000 keys"):
         validate(loads(f"{{{members}}}".encode()), PredictRequest)
 
 
-def test_only_the_first_wrong_event_of_a_batch_is_described():
+def test_only_the_first_invalid_event_of_a_batch_is_reported():
     """A body of 4 MB has room for hundreds of thousands of unknown keys."""
     wrong = event() | {f"k{k}": 1 for k in range(50)}
     for model, value, faults in (
@@ -91,8 +91,8 @@ def test_only_the_first_wrong_event_of_a_batch_is_described():
         assert caught.value.error_count() == faults
 
 
-def test_a_field_to_predict_and_players_to_match_are_limited(store):
-    """The limits stand in the OpenAPI document, and what is beyond is refused with its field."""
+def test_predictions_and_matchmaking_have_limits(store):
+    """The OpenAPI document states the limits, and an error names the field."""
     too_many = [f"p{k}" for k in range(max(MAX_PREDICTED, MAX_TICKETS) + 1)]
     tickets = [{"player": name, "waited_s": 1.0} for name in too_many]
     with calling(store, "read") as client:
@@ -117,10 +117,10 @@ def test_a_field_to_predict_and_players_to_match_are_limited(store):
         )
 
 
-def test_a_comparison_reads_so_much_of_the_newest_meetings_and_no_more(store, monkeypatch):
+def test_a_comparison_reads_a_limited_number_of_new_meetings(store, monkeypatch):
     for number in range(5):
         store.submit("main", rows(number, "ab"))
-    monkeypatch.setattr(rivals, "MAX_ENTRANTS", 7)  # the fourth of two entrants each is beyond them
+    monkeypatch.setattr(rivals, "MAX_ENTRANTS", 7)  # room for three events with two entrants each
     whole = store.compare("main", "a", "b")
     assert [each.event_id for each in whole.meetings] == ["e4", "e3", "e2"]
     assert (whole.wins, whole.draws, whole.losses) == (5, 0, 0)
@@ -134,8 +134,8 @@ def entrants(count):
     return [{"player": f"p{k}", "position": k + 1} for k in range(count)]
 
 
-def test_what_is_beyond_a_limit_is_refused_and_what_is_at_it_is_not(store):
-    """As the table of limits in docs/service/limits.md has them."""
+def test_requests_are_accepted_up_to_each_limit(store):
+    """The limits are in the table of docs/service/limits.md."""
     when = {"started_at": "2025-01-01T00:00:00Z"}
     one = {"events": [event(number, "ab") for number in range(MAX_EVENTS)]}
     assert Batch.model_validate(one)
@@ -148,7 +148,7 @@ def test_what_is_beyond_a_limit_is_refused_and_what_is_at_it_is_not(store):
             (one, 201),
             ({"events": [*one["events"], event(1001)]}, 422),
             ({"event_id": "y", "entries": entrants(MAX_ENTRIES + 1)} | when, 422),
-            (event(2000, ["a" * MAX_SENT_CHARACTERS, "b"]), 422),  # far beyond what a name may have once normalised
+            (event(2000, ["a" * MAX_SENT_CHARACTERS, "b"]), 422),  # far longer than a normalized name
         ):
             assert client.post(f"{POOL}/events", json=body).status_code == status
         for length, status in ((MAX_CHARACTERS, 200), (MAX_CHARACTERS + 1, 422)):
@@ -166,7 +166,7 @@ def test_what_is_beyond_a_limit_is_refused_and_what_is_at_it_is_not(store):
         assert f"{names[-1]}<" not in page.text
 
 
-def test_so_many_wait_for_stakes_and_keep_no_thread_from_others(store):
+def test_few_requests_can_wait_for_stakes(store):
     store.submit("main", rows(1, "abc"))
     kept, ends, begun = KeptStakes(), threading.Event(), threading.Semaphore(0)
 
@@ -187,8 +187,8 @@ def test_so_many_wait_for_stakes_and_keep_no_thread_from_others(store):
     assert kept.find(store, "main", ("one more",), find).age_s == 0.0
 
 
-def test_whoever_waits_too_long_for_stakes_is_asked_to_come_back(store, monkeypatch):
-    """Tables of all pools take turns: each takes a core."""
+def test_a_long_wait_for_stakes_ends_with_a_retry_message(store, monkeypatch):
+    """The tables of all pools take turns, because each needs a core."""
     monkeypatch.setattr(calendar, "WAITING_S", 0.01)
     store.create_pool("other", find("elo")())
     kept, ends, begun = KeptStakes(), threading.Event(), threading.Event()
@@ -209,7 +209,7 @@ def test_whoever_waits_too_long_for_stakes_is_asked_to_come_back(store, monkeypa
     assert kept.find(store, "other", ("another",), find_slowly).age_s == 0.0
 
 
-def test_tables_of_large_races_take_a_key(store):
+def test_stakes_of_large_races_need_a_key(store):
     store.describe_pool("main", public=True)
     names = [f"p{k}" for k in range(MAX_KEYLESS + 1)]
     starts_at = datetime.now(UTC) + timedelta(days=1)
@@ -230,9 +230,7 @@ def test_tables_of_large_races_take_a_key(store):
         assert keyless.get("/main/matches/gp", params={"player": "p1"}).status_code == 422
 
 
-def test_a_sender_who_leaves_a_form_is_no_failure_of_the_service(store, caplog):
-    """Nobody is there to answer, and nothing is logged as an error."""
-
+def test_a_disconnected_sender_is_not_a_service_error(store, caplog):
     async def receive():
         return {"type": "http.disconnect"}
 
@@ -258,23 +256,23 @@ def test_a_sender_who_leaves_a_form_is_no_failure_of_the_service(store, caplog):
     assert [each for each in caplog.records if each.levelname == "ERROR"] == []
 
 
-def test_a_race_for_whose_stakes_too_many_wait_is_to_be_asked_for_again(store):
+def test_a_page_is_503_while_too_many_requests_wait_for_stakes(store):
     starts_at = datetime.now(UTC) + timedelta(days=1)
     store.plan_fixture("main", "gp", starts_at=starts_at, entrants=["a", "b"])
     with calling(store) as client:
         client.app.state.stakes._places = threading.Semaphore(0)
         full = client.get("/main/matches/gp", params={"player": "b"})
         assert (full.status_code, "retry-after" in full.headers) == (503, True)
-        assert client.get("/main/matches/gp").status_code == 200  # of no player that was named
+        assert client.get("/main/matches/gp").status_code == 200  # without a chosen player
 
 
-def test_a_file_is_closed_as_soon_as_its_reader_leaves():
+def test_a_file_is_closed_when_its_reader_disconnects():
     async def receive():
         await asyncio.sleep(0.0)
         return {"type": "http.disconnect"}
 
     async def send(message):
-        await asyncio.sleep(0.0 if message["type"] == "http.response.start" else 3600.0)  # reads nothing more
+        await asyncio.sleep(0.0 if message["type"] == "http.response.start" else 3600.0)  # the reader stops reading
 
     async def leave():
         file = BytesIO(bytes(200_000))

@@ -1,4 +1,4 @@
-"""Roles and routes: whoever has not the role that a route needs, in its pool and in time, is refused."""
+"""Every route rejects keys that lack its role, its pool or its backdating limit."""
 
 import re
 from datetime import UTC, datetime, timedelta
@@ -14,8 +14,8 @@ from podium.store import keys
 from podium.store.keys import create_key
 from podium.systems import find
 
-# The least role of each route, method and address. "owner" is an admin of all pools, "nobody" needs no key.
-# Routes below /p/{pool} are those below /{pool} again.
+# The lowest role for each route and method. "owner" is an admin of all pools; "nobody" needs no key.
+# The routes below /p/{pool} repeat those below /{pool}.
 NEEDED = {
     "nobody": """
         GET /
@@ -207,7 +207,7 @@ FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 
 @pytest.fixture
 def store(sqlite_store, monkeypatch):
-    monkeypatch.setattr(http_keys, "REFUSED_BURST", 1e9)  # of one address
+    monkeypatch.setattr(http_keys, "REFUSED_BURST", 1e9)  # all requests have one address
     monkeypatch.setattr(http_keys, "KEY_CACHE_S", 0.0)
     for pool in ("main", "other"):
         sqlite_store.create_pool(pool, find("elo")())
@@ -220,7 +220,7 @@ def address_of(path):
 
 
 def clients(store, secret):
-    """Whoever sends the key with each request, and whoever has signed in with it."""
+    """Return a client that sends the key, and a client that has signed in with it."""
     app = create_app(store)
     bearer = TestClient(app, follow_redirects=False, raise_server_exceptions=False)
     session = TestClient(app, follow_redirects=False, raise_server_exceptions=False, base_url="https://podium.test")
@@ -230,7 +230,7 @@ def clients(store, secret):
     return bearer, session
 
 
-def test_each_route_has_its_least_role(store):
+def test_each_route_has_a_lowest_role(store):
     served = {
         (method, re.sub("^/p/", "/", route.path))
         for route in create_app(store).router.routes
@@ -250,7 +250,7 @@ def test_each_route_has_its_least_role(store):
         ("admin", None, True),
     ],
 )
-def test_every_forbidden_request_is_refused(store, monkeypatch, role, pool, is_expired):
+def test_every_forbidden_request_is_rejected(store, monkeypatch, role, pool, is_expired):
     secret = "" if role == "nobody" else create_key(store.engine, role, role, pool, lifetime=timedelta(days=1))
     senders = clients(store, secret)
     if is_expired:
@@ -270,11 +270,11 @@ def test_every_forbidden_request_is_refused(store, monkeypatch, role, pool, is_e
 OLD, RECENT = "2025-01-01T00:05:00Z", (datetime.now(UTC) - timedelta(minutes=5)).isoformat()
 CSV = "event_id,started_at,player,position\nnew,{0},a,1\nnew,{0},b,2\n"
 API = "/api/v1/pools/{pool}"
-BACKDATES = (  # requests that change old ratings; each succeeds after those before it, if a key may send it
+BACKDATES = (  # requests that change old ratings; in this order, each succeeds with a sufficient key
     (f"POST {API}/events", {}, event(5)),
     (f"POST {API}/events", {}, {"events": [event(6), event(7)]}),
-    (f"POST {API}/events", {}, event(8, started_at=RECENT, match_id="m1")),  # and so the result of m1 counts no more
-    (f"POST {API}/events/{{event_id}}/void", {"event_id": "e8"}, None),  # and so it counts again
+    (f"POST {API}/events", {}, event(8, started_at=RECENT, match_id="m1")),  # m1 then has no result
+    (f"POST {API}/events/{{event_id}}/void", {"event_id": "e8"}, None),  # then it has one
     (f"PUT {API}/events/{{event_id}}", {}, event(1, "cba")),
     (f"PUT {API}/events/{{event_id}}", {}, event(1, "cab", started_at=RECENT)),
     (f"POST {API}/events/{{event_id}}/void", {}, None),
@@ -296,7 +296,7 @@ FORMS_BACKDATE = (
     ("POST /admin/{pool}/events/{event_id}", {}, {"pasted": CSV.format(RECENT).replace("new", "e1")}),
     ("POST /admin/{pool}/events/{event_id}/{act}", {}, {}),
     ("POST /admin/{pool}/events/{event_id}/{act}", {"event_id": "e2", "act": "unvoid"}, {}),
-    ("POST /admin/{pool}/events/{event_id}/{act}", {"event_id": "e8"}, {}),  # and so an old result counts again
+    ("POST /admin/{pool}/events/{event_id}/{act}", {"event_id": "e8"}, {}),  # afterwards an old result counts again
     ("POST /admin/{pool}/merge", {}, {"player": "late", "into": "a"}),
     ("POST /admin/{pool}/unmerge", {}, {"player": "gone"}),
     ("POST /admin/{pool}/void", {}, {"player": "a"}),
@@ -304,7 +304,7 @@ FORMS_BACKDATE = (
     ("POST /admin/{pool}/order", {}, {"order": "sequence"}),
     ("POST /admin/{pool}/seasons", {}, {"name": "s", "starts_at": OLD, "keep": "50"}),
 )
-BY_NUMBER = (  # forms that say by a number what waits
+BY_NUMBER = (  # forms that name a waiting change by its number
     "POST /admin/{pool}/apply", "POST /admin/{pool}/sheet", "POST /admin/{pool}/upload/{number}",
 )  # fmt: skip
 MOVES_NO_RATING = {
@@ -326,7 +326,7 @@ MOVES_NO_RATING = {
     "POST /admin/{pool}/close": {},
     "POST /admin/{pool}/reopen": {},
 }
-OF_CONNECTIONS = re.compile(  # which write nothing to a pool, or create or delete one; they follow from the role
+OF_CONNECTIONS = re.compile(  # these write no results; only the role decides
     "POST (?:/admin|/admin/{pool}/(?:keys|webhooks|delete).*|/api/v1/pools|/submit/.*|/sign-(?:in|out)"
     "|.*/(?:predict|matchmaking|me))|(?:POST|DELETE) /api/v1/pools/{pool}/(?:keys|webhooks).*"
 )
@@ -334,7 +334,7 @@ OF_CONNECTIONS = re.compile(  # which write nothing to a pool, or create or dele
 
 @pytest.fixture
 def past(store):
-    """A store with old events of each kind, and a fixture and a match that have no result."""
+    """Return a store with old events of each kind, and a race and a match without results."""
     store.submit("main", [*rows(2, "abc"), *rows(3, ["gone", "late"])])
     store.void("main", "e2")
     store.merge("main", "gone", "c")
@@ -373,13 +373,13 @@ def senders_of(store, **limits):
     return bearer, session, re.search(r'name="token" value="([^"]+)"', page)[1]
 
 
-def test_each_route_that_writes_is_tried_with_a_limited_key():
+def test_every_writing_route_is_tested_with_a_limited_key():
     tried = {route for route, *_ in (*BACKDATES, *FORMS_BACKDATE)} | {*BY_NUMBER} | MOVES_NO_RATING.keys()
     writing = {f"{method} {path}" for _, method, path in ROUTES if method != "GET"}
     assert {each for each in writing if not OF_CONNECTIONS.fullmatch(each)} == tried
 
 
-def test_no_route_takes_what_reaches_back_further_than_its_key(past):
+def test_no_route_accepts_changes_beyond_the_backdating_limit(past):
     bearer, session, token = senders_of(past, backdating_limit_s=3600.0)
     past.submit("main", rows(8, "abc", started_at=RECENT), match_ids={"e8": "m1"})
     version = past.version("main")
@@ -391,7 +391,7 @@ def test_no_route_takes_what_reaches_back_further_than_its_key(past):
 
 
 @pytest.mark.parametrize("requests", [BACKDATES, FORMS_BACKDATE], ids=["api", "forms"])
-def test_a_key_without_a_limit_may_send_all_of_these(past, requests):
+def test_an_unlimited_key_can_send_all_these_requests(past, requests):
     bearer, session, token = senders_of(past)
     if requests is FORMS_BACKDATE:
         past.submit("main", rows(8, "abc", started_at=RECENT), match_ids={"e8": "m1"})
@@ -400,7 +400,7 @@ def test_a_key_without_a_limit_may_send_all_of_these(past, requests):
         assert answer.status_code in (200, 201, 303), (request, answer.status_code, answer.text[-500:])
 
 
-def test_other_routes_move_no_rating_whatever_the_limit_of_their_key(past):
+def test_other_routes_never_change_ratings(past):
     bearer, session, token = senders_of(past, backdating_limit_s=3600.0)
     before = [row.rating for row in past.leaderboard("main").players]
     for route, content in MOVES_NO_RATING.items():
@@ -411,14 +411,14 @@ def test_other_routes_move_no_rating_whatever_the_limit_of_their_key(past):
 
 
 def kept_number(session, token, monkeypatch):
-    """The number of a change to old events that waits, as of a key that had no limit when it was looked at."""
+    """Return the number of a waiting change to old events, previewed without the key's limit."""
     with monkeypatch.context() as unlimited:
         unlimited.setattr(dry_run, "refuse_beyond_key", lambda *_: None)
         page = ask(session, token, ("POST /admin/{pool}/upload", {}, {"file": CSV.format(OLD)})).text
     return re.search(r'name="number" value="([^"]+)"', page)[1]
 
 
-def test_numbers_of_forms_reach_no_further_than_their_key_session_and_pool(past, monkeypatch):
+def test_form_numbers_work_only_within_their_session_pool_and_limit(past, monkeypatch):
     _, session, token = senders_of(past, backdating_limit_s=3600.0)
     _, other, other_token = senders_of(past)
     own, foreign, version = kept_number(session, token, monkeypatch), kept_number(other, other_token, monkeypatch), {}

@@ -1,4 +1,4 @@
-"""Searches for players as they are served: who is found, and who is not to be."""
+"""Player search pages: their results, and the players they must hide."""
 
 from leagues import HOSTILE
 from page_words import main_of, people, words
@@ -9,7 +9,7 @@ from podium.support.words import part
 from podium.systems import find
 
 
-def test_a_search_shows_the_one_player_lists_several_and_names_who_is_near(season, visitor):
+def test_a_search_shows_a_match_or_lists_matches_or_suggests_one(season, visitor):
     one = visitor.get("/bikes/find?q=dragan")
     assert (one.status_code, one.headers["location"]) == (303, "/bikes/players/Dragana")
     assert "1 rider for “ dragan ”" in words(main_of(visitor.get("/bikes/find?q=dragan&list=1")))
@@ -33,7 +33,7 @@ def test_a_search_shows_the_one_player_lists_several_and_names_who_is_near(seaso
         assert answer.headers["location"] == f"/names/players/{part(name)}", name
 
 
-def test_twenty_who_are_found_may_be_all(sqlite_store):
+def test_twenty_found_players_may_not_be_all(sqlite_store):
     sqlite_store.create_pool("open", find("elo")(), public=True)
     sqlite_store.submit("open", rows(1, [f"Ana {number}" for number in range(20)]))
     with people(sqlite_store) as client:
@@ -42,7 +42,7 @@ def test_twenty_who_are_found_may_be_all(sqlite_store):
     assert "There may be more" in found
 
 
-def test_nobody_finds_who_plays_in_a_private_pool(sqlite_store):
+def test_players_of_private_pools_are_not_found(sqlite_store):
     for pool in ("open", "secret"):
         sqlite_store.create_pool(pool, find("elo")(), public=pool == "open")
         sqlite_store.submit(pool, rows(1, [f"Ana of {pool}", f"Ben of {pool}"]))

@@ -1,4 +1,4 @@
-"""Pages of seasons: the champions, and the leaderboard at the end of each."""
+"""Season pages: the champions, and the leaderboard at the end of each season."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -17,7 +17,7 @@ NAME = 'autumn/"24"'
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory):
-    """Ana wins before the first season, Ben in the first, and Cleo since."""
+    """Return a store where Ana won before the first season, Ben won in it, and Cleo won later."""
     opened = Store(str(tmp_path_factory.mktemp("seasons") / "podium.db"))
     opened.create_pool("karts", find("elo")(k=60), public=True, order="dated")
     opened.create_pool("new", find("elo")(), public=True)
@@ -38,7 +38,7 @@ def visitor(store):
         yield client
 
 
-def test_the_board_of_a_season_is_the_one_before_the_next(store):
+def test_a_seasons_final_leaderboard_precedes_the_next_season(store):
     before = store.board("karts", Eligibility(), START + timedelta(days=5))
     board = store.final_leaderboard("karts", NAME, before=True)
     assert [(row.rank, row.player, row.rating) for row in board.rows] == before.select(
@@ -66,7 +66,7 @@ def test_pages_name_the_champions(visitor):
         assert visitor.get(unknown, headers={"Accept": "text/html"}).status_code == 404
 
 
-def test_a_site_has_the_pages_of_seasons(store):
+def test_a_site_has_season_pages(store):
     files = public_files(store, ["karts"], Extent())
     addresses = [each for each in files if "seasons" in each]
     assert sorted(files[each].count("/") for each in addresses) == [1, 2, 2, 3]

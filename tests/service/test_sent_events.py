@@ -1,4 +1,4 @@
-"""Events that are read at a glance are what the models and the rules for results read of them."""
+"""The fast reader of events gives the same results as the models and the rules for results."""
 
 import json
 import math
@@ -38,14 +38,14 @@ OF_EVENTS = {
 
 
 def fields(draw, values, most, *, odd):
-    """Some fields, of which the first values are fine."""
+    """Draw some fields. The first values of each field are valid."""
     names = draw(st.lists(st.sampled_from(sorted(values)), unique=True, max_size=most))
     return {name: draw(st.sampled_from(values[name] if odd else values[name][:2])) for name in names}
 
 
 @st.composite
 def bodies(draw):
-    """An event, or several, most of them fine, with anything that a body may hold."""
+    """Draw one or several events, mostly valid, with any field that a body can have."""
     odd = draw(st.booleans())
     events = []
     for number in range(draw(st.integers(1, 3))):
@@ -65,7 +65,7 @@ def bodies(draw):
 
 @settings(max_examples=times(100, 2000), deadline=None)
 @given(bodies())
-def test_what_is_read_at_a_glance_is_what_the_models_read(body):
+def test_the_fast_reader_agrees_with_the_models(body):
     plain = read_plain_events(json.loads(json.dumps(body)))
     if plain is None:
         return
@@ -82,7 +82,7 @@ def event(number, **more):
     return {"event_id": f"e{number}", "started_at": "2025-06-01T19:00:00Z", "match_id": "m", "entries": entries} | more
 
 
-def test_events_as_servers_send_them_are_read_at_a_glance():
+def test_the_fast_reader_reads_typical_events():
     assert read_plain_events(event(1)) is not None
     plain = read_plain_events({"events": [event(number) for number in range(1000)]})
     assert plain is not None
@@ -101,7 +101,7 @@ def test_events_as_servers_send_them_are_read_at_a_glance():
         ([], ""),
     ],
 )  # fmt: skip
-def test_what_is_not_plainly_fine_is_refused_by_the_models(body, field):
+def test_the_models_reject_invalid_events(body, field):
     with pytest.raises(RefusedError) as refused:
         parse_events(json.dumps(body).encode())
     assert refused.value.field == field
@@ -116,12 +116,12 @@ def test_what_is_not_plainly_fine_is_refused_by_the_models(body, field):
         '{"a": {"b": 1, "b": 2}, "c": ":"}',
     ],
 )
-def test_a_key_that_stands_twice_is_found_however_it_is_written(text):
+def test_a_repeated_key_is_found_in_any_notation(text):
     with pytest.raises(RefusedError, match="twice"):
         parse_events(text.encode())
 
 
-def test_no_number_beyond_all_bounds_is_read():
+def test_infinite_numbers_are_rejected():
     for number in ("1e999", "-1e400", str(10**400), "NaN", "Infinity"):
         text = json.dumps(event(1, weight=math.pi)).replace(str(math.pi), number)
         with pytest.raises(RefusedError):

@@ -1,4 +1,4 @@
-"""The service as an admin starts it: no arguments, a first key, results in from many sides, kills, nothing lost."""
+"""The `serve` command: first key, concurrent writers, kills, and no lost results."""
 
 import json
 import random
@@ -22,7 +22,7 @@ from podium.store.keys import create_key
 
 @contextmanager
 def serving(folder, *options):
-    """A server in a folder, its port, and what it printed first."""
+    """Start a server in a folder, and yield the process, its port and its first lines."""
     port = free_port()
     command = [*PODIUM, "serve", "--port", str(port), *options]
     with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, text=True) as server:
@@ -37,7 +37,7 @@ def serving(folder, *options):
 
 
 def in_threads(count, act):
-    """Run something in many threads at once; what went wrong in them."""
+    """Call a function in many threads at once, and return the exceptions."""
     failures = []
 
     def run(k):
@@ -55,7 +55,7 @@ def in_threads(count, act):
 
 
 def race_and_write(port, key):
-    """Many send one event, which counts once, and eight write to three pools."""
+    """Send one event from many threads, which must count once, and write to three pools from eight."""
     gate, answers = threading.Barrier(32), []
 
     def send(_):
@@ -74,8 +74,8 @@ def race_and_write(port, key):
     assert sorted(answers) == [200] * 31 + [201]
 
 
-def kill_in_the_midst(server, port, key, numbers, rest_s):
-    """Kill a server while four write, so long after the first answer: the events that were answered."""
+def kill_while_writing(server, port, key, numbers, rest_s):
+    """Kill a server some time after its first response to four writers, and return the events it confirmed."""
     answered = set()
 
     def write(_):
@@ -103,8 +103,8 @@ def kill_in_the_midst(server, port, key, numbers, rest_s):
     return answered
 
 
-def stop_in_the_midst(server, port, key):
-    """Stop a server while it streams, and is sent an event: it takes that, and ends the stream."""
+def stop_while_receiving(server, port, key):
+    """Stop a server during a stream and a request. It must accept the event and end the stream."""
     with client_of(port, key) as client, client.stream("GET", "/api/v1/pools/main/stream") as stream:
         chunks = stream.iter_bytes()
         assert next(chunks).startswith(b":")
@@ -114,17 +114,17 @@ def stop_in_the_midst(server, port, key):
                 f"POST /api/v1/pools/main/events HTTP/1.1\r\nhost: 127.0.0.1:{port}\r\nauthorization: Bearer {key}\r\n"
                 f"content-length: {len(body)}\r\nexpect: 100-continue\r\n\r\n".encode()
             )
-            assert sender.recv(100).startswith(b"HTTP/1.1 100")  # the service is at it
+            assert sender.recv(100).startswith(b"HTTP/1.1 100")  # the service is reading the request
             server.terminate()
-            assert b"".join(chunks) == b": the service is stopping\n\n"  # the stream ends, and is not cut off
+            assert b"".join(chunks) == b": the service is stopping\n\n"  # the stream ends properly
             sender.sendall(body)
             assert sender.recv(100).startswith(b"HTTP/1.1 201")
     assert server.wait(60.0) in (0, -15)
 
 
-@pytest.mark.parametrize("kind", times(["sqlite"], ["sqlite", "postgresql"]))  # test_workers serves the other
-def test_what_was_answered_is_there_once_however_often_the_server_is_killed_and_stopped(kind, tmp_path, request):
-    """With SQLite it is started with no arguments but a port and where its first key goes."""
+@pytest.mark.parametrize("kind", times(["sqlite"], ["sqlite", "postgresql"]))  # test_workers covers PostgreSQL
+def test_every_confirmed_event_is_stored_once_despite_kills(kind, tmp_path, request):
+    """With SQLite, the only options are the port and the file for the first key."""
     url = request.getfixturevalue("new_url")(kind) if kind == "postgresql" else str(tmp_path / "podium.db")
     options = ("--db", url) if kind == "postgresql" else ()
     numbers, answered, key = iter(range(1000, 10**9)), {"e1", "e9"}, ""
@@ -138,11 +138,11 @@ def test_what_was_answered_is_there_once_however_often_the_server_is_killed_and_
                         client.post("/api/v1/pools", json={"name": pool, "system": "elo"}).raise_for_status()
                     assert client.get("/api/openapi.json").json()["info"]["title"] == "Podium"
                 race_and_write(port, key)
-            answered |= kill_in_the_midst(server, port, key, numbers, rng.uniform(0.0, 0.3))
+            answered |= kill_while_writing(server, port, key, numbers, rng.uniform(0.0, 0.3))
     with serving(tmp_path, *options) as (server, port, _):
-        stop_in_the_midst(server, port, key)
+        stop_while_receiving(server, port, key)
     if kind == "sqlite":
-        assert files_of(tmp_path / "podium.db") == [tmp_path / "podium.db"]  # a plain copy of it has everything
+        assert files_of(tmp_path / "podium.db") == [tmp_path / "podium.db"]  # copying this file copies everything
     with closing(Store(url)) as store:
         kept = store.results("main").frame.group_by("event_id").len()
         assert answered <= {*kept["event_id"]}
@@ -151,8 +151,8 @@ def test_what_was_answered_is_there_once_however_often_the_server_is_killed_and_
         assert store.verify() == []
 
 
-def test_serve_rates_the_pools_of_an_earlier_version_again(tmp_path):
-    """Two at once: one does it and says so, both serve."""
+def test_serve_recalculates_pools_of_an_earlier_version(tmp_path):
+    """Of two servers, one recalculates and says so, and both serve."""
     url = f"sqlite:///{tmp_path}/podium.db"
     make_earlier_database(url)
     with closing(Store(url)) as opened:

@@ -1,4 +1,4 @@
-"""What processes on one PostgreSQL share: announcements, turns, budgets; two stores stand for two processes."""
+"""State that processes share through PostgreSQL: announcements, locks and budgets. Two stores act as two processes."""
 
 import asyncio
 import logging
@@ -26,14 +26,14 @@ pytestmark = pytest.mark.parametrize("store", ["postgresql"], indirect=True)
 
 @pytest.fixture
 def other(store):
-    """The store as another process has it."""
+    """Return the store as a second process opens it."""
     store.create_pool("main", find("elo")())
     with closing(Store(store.engine.url.render_as_string(hide_password=False))) as opened:
         yield opened
 
 
 def end_sessions(store, part):
-    """End the sessions whose newest statement has a part, as a restart does with all; they are gone then."""
+    """End the sessions whose newest statement contains a part, as a database restart would."""
     statement = sa.text(
         "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity "
         "WHERE query LIKE :part AND pid <> pg_backend_pid()"
@@ -44,11 +44,11 @@ def end_sessions(store, part):
 
 async def until(condition):
     async with asyncio.timeout(30.0):
-        while not condition():  # noqa: ASYNC110  (they tell nobody)
+        while not condition():  # noqa: ASYNC110  (there is no signal to wait for)
             await asyncio.sleep(0.01)
 
 
-def test_what_another_process_logs_is_announced_before_the_next_look(store, other, monkeypatch):
+def test_another_processs_entries_are_announced_before_the_next_poll(store, other, monkeypatch):
     monkeypatch.setattr(watchers, "LOOK_S", 0.01)
     monkeypatch.setattr(watchers, "HEARING_LOOK_S", 3_600.0)
 
@@ -59,28 +59,28 @@ def test_what_another_process_logs_is_announced_before_the_next_look(store, othe
                 await until(lambda: watching.receives)
                 async with asyncio.timeout(30.0):
                     for number in range(3):
-                        await asyncio.sleep(2 * watchers.LOOK_S)  # the look that was due before it heard
+                        await asyncio.sleep(2 * watchers.LOOK_S)  # a poll that was due before the announcement
                         grown.clear()
                         await asyncio.to_thread(other.submit, "main", rows(number, "ab"))
                         await grown.wait()
-                assert not watching._look_at < time.monotonic()  # no look found it
+                assert not watching._look_at < time.monotonic()  # no poll found the entry
 
     asyncio.run(hear())
 
 
-def test_the_logs_are_looked_at_where_announcements_are_not_heard(store, other, monkeypatch, caplog):
-    """As through a pooler of transactions, or after the database was restarted; what can be heard again, is."""
+def test_logs_are_polled_when_announcements_do_not_arrive(store, other, monkeypatch, caplog):
+    """For example, behind a transaction pooler or after a database restart. Announcements resume when possible."""
     monkeypatch.setattr(watchers, "LOOK_S", 0.01)
     monkeypatch.setattr(watchers, "PROBE_S", 0.2)
     monkeypatch.setattr(watchers, "HEARING_LOOK_S", 0.5)
     deaf = []
 
-    class HardOfHearing(Subscription):
+    class Deaf(Subscription):
         def receive(self):
-            heard = super().receive()  # which takes it from the socket, or this would be called at once again
+            heard = super().receive()  # read the socket, or this would be called again at once
             return [] if deaf else heard
 
-    monkeypatch.setattr(watchers, "Subscription", HardOfHearing)
+    monkeypatch.setattr(watchers, "Subscription", Deaf)
 
     async def hear():
         watching = watchers.Announcements(store, Threads(), Metrics())
@@ -100,17 +100,17 @@ def test_the_logs_are_looked_at_where_announcements_are_not_heard(store, other, 
     asyncio.run(hear())
 
 
-def test_one_process_at_a_time_has_the_turn_and_another_gets_it_after(store, other):
+def test_one_process_at_a_time_holds_the_lock(store, other):
     one, two = UpkeepLock(store.engine), UpkeepLock(other.engine)
     assert [one.acquire(), two.acquire(), one.acquire()] == [True, False, True]
     end_sessions(other, "SELECT 1%")
     assert [two.acquire(), one.acquire()] == [True, False]
     two.release()
-    assert [two.acquire(), one.acquire()] == [False, True]  # one that was left is not taken again
+    assert [two.acquire(), one.acquire()] == [False, True]  # a lost lock is not taken again
     one.release()
 
 
-def test_facts_are_worked_out_and_webhooks_sent_once_by_two_processes(store, other, monkeypatch, caplog):
+def test_two_processes_calculate_facts_and_send_webhooks_once(store, other, monkeypatch, caplog):
     for module in (app, webhooks):
         monkeypatch.setattr(module, "CHECK_INTERVAL_S", 0.01)
     caplog.set_level(logging.INFO, "podium")
@@ -124,12 +124,12 @@ def test_facts_are_worked_out_and_webhooks_sent_once_by_two_processes(store, oth
         while len(sent) < 5 or "facts calculated" not in caplog.text:
             assert time.monotonic() < end
             time.sleep(0.01)
-        time.sleep(0.1)  # in which a second process would send
+        time.sleep(0.1)  # time for a second process to send
         assert len({headers["webhook-id"] for headers, _ in sent}) == len(sent) == 5
     assert caplog.text.count("facts calculated") == 1
 
 
-def test_processes_share_budgets_and_each_has_its_own_while_the_database_is_away(store, other, monkeypatch):
+def test_processes_share_budgets_unless_the_database_is_unreachable(store, other, monkeypatch):
     async def take():
         one, two = SharedBudgets(store, Threads()), SharedBudgets(other, Threads())
         began = time.monotonic()
@@ -150,7 +150,7 @@ def test_processes_share_budgets_and_each_has_its_own_while_the_database_is_away
     asyncio.run(take())
 
 
-def test_a_process_asks_the_database_four_times_a_second_for_a_key(store, other, monkeypatch):
+def test_a_process_draws_a_keys_budget_four_times_a_second(store, other, monkeypatch):
     draws = []
 
     def counting(*sent):
@@ -163,12 +163,12 @@ def test_a_process_asks_the_database_four_times_a_second_for_a_key(store, other,
         shared = SharedBudgets(store, Threads())
         waits = await asyncio.gather(*(shared.take("key 1", 100.0, 200.0) for _ in range(150)))
         assert waits == [0] * 150
-        assert len(draws) == 6  # of 25 each
+        assert len(draws) == 6  # 25 requests per draw
 
     asyncio.run(take())
 
 
-def test_budgets_grow_to_their_size_and_are_forgotten(store, other, monkeypatch):
+def test_budgets_refill_to_their_size_and_expire(store, other, monkeypatch):
     assert draw(store.engine, "key 1", 1.0, 3.0, 2)[0] == 2
     assert draw(other.engine, "key 1", 1.0, 3.0, 2)[0] == 1
     assert draw(other.engine, "key 1", 1.0, 3.0, 2)[0] == 0
@@ -181,7 +181,7 @@ def test_budgets_grow_to_their_size_and_are_forgotten(store, other, monkeypatch)
         assert connection.execute(sa.text("SELECT count(*) FROM request_budget")).scalar() == 0
 
 
-def test_a_budget_of_one_process_needs_no_database(store, other):
+def test_a_single_process_keeps_budgets_without_the_database(store, other):
     async def take():
         own = OwnBudgets()
         return [await own.take("key 1", 1.0, 2.0) for _ in range(3)]

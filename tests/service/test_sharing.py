@@ -1,4 +1,4 @@
-"""What leaves the site: feeds, badges, a board in a frame, and pictures of a change."""
+"""Content for other sites: feeds, badges, an embedded leaderboard, and pictures of rating changes."""
 
 import re
 import struct
@@ -60,14 +60,14 @@ def test_a_feed_lists_the_newest_events_with_their_headlines(season, visitor):
     assert visitor.get(address, headers={"Accept": "text/html"}).status_code == 200
 
 
-def test_a_players_feed_has_the_changes_that_pages_show(season, visitor):
+def test_a_players_feed_matches_the_pages(season, visitor):
     feed = feed_of(visitor.get("/bikes/players/Dragana/feed.xml"))
     titles = [entry.findtext(f"{ATOM}title") for entry in feed.iter(f"{ATOM}entry")]
     assert f"Dragana {MINUS}40.5 in bikes-058" in titles
     assert len(titles) == season.rank("bikes", "Dragana").events
 
 
-def test_names_of_all_kinds_are_text_in_feeds_badges_and_pictures(visitor):
+def test_names_are_escaped_in_feeds_badges_and_pictures(visitor):
     feed_of(visitor.get("/names/feed.xml"))
     for name in HOSTILE:
         feed = feed_of(visitor.get(f"/names/players/{part(name)}/feed.xml"))
@@ -80,20 +80,20 @@ def test_names_of_all_kinds_are_text_in_feeds_badges_and_pictures(visitor):
     assert visitor.get(f"{event}/{part(HOSTILE[0])}/picture.png").status_code == 200
 
 
-def test_a_badge_says_what_the_page_says_and_is_shown_anywhere(season, visitor):
+def test_a_badge_matches_the_page_and_can_be_embedded(season, visitor):
     answer = visitor.get("/bikes/players/Dragana/badge.json")
     card = season.player_card("bikes", "Dragana")
     assert answer.json()["label"] == "Bikes"
     assert answer.json()["message"] == f"{card.rating:.0f} ±{2 * card.deviation:.0f} · #{card.rank} of {card.listed}"
     assert answer.headers["cross-origin-resource-policy"] == "cross-origin"
     assert answer.headers["cache-control"] == "public, max-age=300"
-    assert "public" not in visitor.get("/bikes/feed.xml").headers["cache-control"]  # it has the sender's Host
+    assert "public" not in visitor.get("/bikes/feed.xml").headers["cache-control"]  # it contains the host
     again = visitor.get("/bikes/players/Dragana/badge.json", headers={"If-None-Match": answer.headers["etag"]})
     assert again.status_code == 304
     assert visitor.get("/bikes/players/nobody/badge.svg").status_code == 404
 
 
-def test_the_leaders_may_be_framed_and_no_other_page(visitor):
+def test_only_the_embedded_leaderboard_can_be_framed(visitor):
     embedded, board = visitor.get("/bikes/embed"), visitor.get("/bikes", headers={"Accept": "text/html"})
     assert "frame-ancestors *" in embedded.headers["content-security-policy"]
     assert "frame-ancestors 'none'" in board.headers["content-security-policy"]
@@ -103,8 +103,8 @@ def test_the_leaders_may_be_framed_and_no_other_page(visitor):
     assert list(ranks.values()) == sorted(ranks.values())
 
 
-def test_ranks_follow_the_rating_less_so_many_deviations_everywhere_alike(season, visitor):
-    """Set after the results have come: whoever won the only race falls behind those who are known better."""
+def test_conservative_ranks_are_the_same_everywhere(season, visitor):
+    """The setting changes after the results. The winner of only one race falls behind more certain players."""
     order = ["abcd", "bacd", "abdc", "acbd", "bcad", "na"]
     rows = [
         {"event_id": f"e{number}", "started_at": f"2026-03-0{number + 1}", "player": player, "position": place}
@@ -139,7 +139,7 @@ def test_ranks_follow_the_rating_less_so_many_deviations_everywhere_alike(season
     ]
 
 
-def test_a_picture_is_drawn_once_and_anew_after_a_correction(season, visitor, monkeypatch):
+def test_a_picture_is_drawn_once_until_a_correction(season, visitor, monkeypatch):
     drawn, draw = [], sharing.draw
 
     def draw_counted(*args):
@@ -167,7 +167,7 @@ def drawn_text(words):
     return draw_png(pictures.picture(pictures.Size(200, 60), "#fff", pictures.text(10, 40, words, 24, "#000")))
 
 
-def test_letters_of_the_bundled_font_differ_and_all_others_are_boxes(monkeypatch):
+def test_letters_missing_from_the_bundled_font_are_boxes(monkeypatch):
     monkeypatch.delenv(FONTS_VARIABLE, raising=False)
     letters = [drawn_text(letter) for letter in "aZéłőĐΩλжЯЇђ1→…"]
     assert len({*letters, drawn_text("")}) == len(letters) + 1
@@ -176,7 +176,7 @@ def test_letters_of_the_bundled_font_differ_and_all_others_are_boxes(monkeypatch
     assert not boxes & {*letters, drawn_text("")}
 
 
-def test_letters_come_from_another_folder_too(monkeypatch):
+def test_another_folder_can_provide_fonts(monkeypatch):
     expected = drawn_text("Ana")
     folder = pictures.Path(pictures.FONTS[0]).parent
     monkeypatch.setattr(pictures, "FONTS", ())
@@ -194,14 +194,14 @@ def test_letters_come_from_another_folder_too(monkeypatch):
         ("\U0001f469\u200d\U0001f680", "\U0001f469\U0001f680"),
     ],
 )
-def test_an_emoji_of_several_characters_is_drawn_as_its_parts(name, parts):
-    """The renderer would find no font for any letter of the name."""
+def test_a_combined_emoji_is_drawn_as_its_parts(name, parts):
+    """Otherwise the renderer would find no font for the whole name."""
     assert drawn_text(name) == drawn_text(parts)
 
 
 @pytest.mark.parametrize("players", [2, 6, 8, 9, 10, 30])
-def test_no_line_of_a_picture_lies_on_another(players):
-    """Baselines at each edge are at least the height of letters apart."""
+def test_lines_in_a_picture_do_not_overlap(players):
+    """The baselines at each edge are about one letter height apart."""
     field = [{"event_id": "e", "player": f"player {k:02} of many", "position": k} for k in range(1, players + 1)]
     view = why_view(rate(field, "elo").explain("e", "player 01 of many"))
     for size in (WIDE, TALL):
@@ -213,7 +213,7 @@ def test_no_line_of_a_picture_lies_on_another(players):
             assert all(below - above >= 0.85 * letter for (above, _), (below, letter) in pairwise(lines)), lines
 
 
-def test_what_is_private_is_shared_with_nobody_else(season, visitor):
+def test_private_content_is_never_cached_publicly(season, visitor):
     secret = create_key(season.engine, "reader", "read", pool="secret")
     for path in ("/secret/feed.xml", "/secret/embed"):
         assert visitor.get(path).status_code == 401

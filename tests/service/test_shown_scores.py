@@ -1,4 +1,4 @@
-"""Scores that decide ranks, their scale, and tiers: on pages, in the API, and in messages about promotions."""
+"""Displayed scores, their scale and tiers: on pages, in the API, and in messages about promotions."""
 
 import math
 from datetime import UTC, datetime, timedelta
@@ -40,7 +40,7 @@ def visitor(store):
         yield client
 
 
-def test_the_score_that_decides_the_rank_is_in_the_api(visitor):
+def test_the_api_has_the_score_behind_each_rank(visitor):
     for query in ("", "?max_deviation=100", "?at=2027-01-01"):
         rows = visitor.get(f"/api/v1/pools/races/leaderboard{query}").json()["players"]
         assert [row["player"] for row in rows] == ["ana", "ben", "cleo"]
@@ -52,7 +52,7 @@ def test_the_score_that_decides_the_rank_is_in_the_api(visitor):
     assert (row["score"], row["tier"]) == (row["rating"], None)
 
 
-def test_pages_lead_with_the_score_and_name_the_tier(visitor):
+def test_pages_show_the_score_first_and_the_tier(visitor):
     (row, *_) = visitor.get("/api/v1/pools/races/leaderboard").json()["players"]
     score, rating = f"{row['score']:.0f}", f"{row['rating']:.2f}"
     for page in ("", "/embed", "/players/ana"):
@@ -66,7 +66,7 @@ def test_pages_lead_with_the_score_and_name_the_tier(visitor):
     assert "(" not in visitor.get("/chess/players/ana/badge.json").json()["message"]
 
 
-def test_a_promotion_is_news(store):
+def test_a_promotion_is_announced(store):
     first = next(entry for entry in store.log("races") if entry.kind == "submit")
     with store.reading("races") as pool:
         seq = pool.snapshot.seq
@@ -78,7 +78,7 @@ def test_a_promotion_is_news(store):
         assert message.lines[-1] == "Promoted: cleo (Silver II)."
 
 
-def test_tiers_can_be_the_best_players_in_percent(store, visitor):
+def test_tiers_can_be_percentages_of_the_players(store, visitor):
     store.describe_pool("chess", display="tiers=Master:1%,Expert:100%,Legend:9000")
     rows = visitor.get("/api/v1/pools/chess/leaderboard").json()["players"]
     assert [row["tier"] for row in rows] == ["Master", "Expert"]
@@ -88,7 +88,7 @@ def test_tiers_can_be_the_best_players_in_percent(store, visitor):
     store.describe_pool("chess", display="")
 
 
-def test_the_display_is_kept_and_exported(store, tmp_path):
+def test_the_display_is_stored_and_exported(store, tmp_path):
     exported = tmp_path / "races.jsonl"
     exported.write_text("".join(store.export_pool("races")), encoding="utf-8")
     with exported.open(encoding="utf-8", newline="\n") as lines:
@@ -114,6 +114,6 @@ def test_the_display_is_kept_and_exported(store, tmp_path):
         "x" * 2_000,
     ],
 )
-def test_a_display_that_is_none_is_refused(text):
+def test_an_invalid_display_is_rejected(text):
     with pytest.raises(ParameterError, match=r"^display: "):
         read_display(text)

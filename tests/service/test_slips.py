@@ -1,4 +1,4 @@
-"""A name that is nearly a known one: the store and the service ask which player is meant."""
+"""Near misses of known names: the store and the service ask which player is meant."""
 
 from datetime import UTC, datetime, timedelta
 from html import unescape
@@ -31,7 +31,7 @@ OTHERS = dict.fromkeys(("d_C%e\\f", "player 8", "Cab", "Kowalewski, Jan", "%", "
 
 
 @pytest.mark.parametrize(("name", "known"), [*(SLIPS | PAIRS | LETTERS | OTHERS).items()])
-def test_the_store_finds_names_that_are_nearly_known(pool, name, known):
+def test_the_store_finds_similar_known_names(pool, name, known):
     with pool.reading("main") as reader:
         assert [each for each in names_like(reader, name) if is_nearly(name, each)] == ([known] if known else [])
 
@@ -40,7 +40,7 @@ def starters(found):
     return {each["player"] for each in found.starters}
 
 
-def test_the_store_refuses_a_slip_and_takes_a_newcomer(pool):
+def test_the_store_rejects_a_typo_and_accepts_a_new_player(pool):
     assert pool.predict("main", [KNOWN, "Stranger"]).newcomers == ("Stranger",)
     for field in ([SLIP, "Nowak, Ewa"], [{"player": SLIP}, "Nowak, Ewa"]):
         with pytest.raises(NearNameError, match="'Kowalsky, Jan' has not played, but 'Kowalski, Jan' has"):
@@ -56,7 +56,7 @@ def test_the_store_refuses_a_slip_and_takes_a_newcomer(pool):
     assert SLIP in starters(pool.stakes("main", [KNOWN, "Nowak, Ewa"], new))
     pool.plan_fixture("main", "next", starts_at=SOON, entrants=[SLIP, KNOWN])
     assert SLIP in starters(pool.stakes("main", fixture="next"))
-    assert pool.predict("main", [SLIP, KNOWN]).newcomers == (SLIP,)  # who is a player of the pool now
+    assert pool.predict("main", [SLIP, KNOWN]).newcomers == (SLIP,)  # now the name belongs to a player
 
 
 def test_former_names_are_known(pool):
@@ -64,7 +64,7 @@ def test_former_names_are_known(pool):
     assert pool.predict("main", [KNOWN, "Nowak, Ewa"])
 
 
-def test_the_api_refuses_a_slip_and_takes_a_newcomer(pool):
+def test_the_api_rejects_a_typo_and_accepts_a_new_player(pool):
     with calling(pool) as client:
         refused = client.post(f"{MAIN}/predict", json={"entrants": [SLIP, "Nowak, Ewa"]})
         assert refused.status_code == 422
@@ -81,7 +81,7 @@ def test_the_api_refuses_a_slip_and_takes_a_newcomer(pool):
         assert SLIP in {each["player"] for each in found.json()["entrants"]}
 
 
-def test_pages_offer_the_known_name(pool):
+def test_pages_suggest_the_known_name(pool):
     pool.plan_fixture("main", "next", starts_at=SOON, entrants=[KNOWN, "Nowak, Ewa"])
     with calling(pool) as client:
         page = client.get("/main/matches/next", params={"player": SLIP})

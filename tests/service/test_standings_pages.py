@@ -1,4 +1,4 @@
-"""Championship standings of a pool: on its pages, in the API, with the client and in a static site."""
+"""Championship standings of a pool: on its pages, in the API, in the client and in a static site."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -27,7 +27,7 @@ def a_round(number, *names, **more):
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory):
-    """Three rounds of a season, which ben leads, after one round before it; two rounds are planned, and one was off."""
+    """Return a store with three rounds of a season led by ben, one earlier round, two planned and one cancelled."""
     opened = Store(str(tmp_path_factory.mktemp("standings") / "podium.db"))
     opened.create_pool("karts", find("elo")(), public=True, points_scheme=" 10,6,3  drop=1 +pole=1 teams=2 ")
     opened.create_pool("other", find("elo")(), public=True)
@@ -50,7 +50,7 @@ def visitor(store):
         yield client
 
 
-def test_the_api_has_the_standings_of_each_season(visitor, store):
+def test_the_api_returns_the_standings_of_each_season(visitor, store):
     table = visitor.get(STANDINGS, headers={"Accept": "application/json"}).json()
     assert (table["season"], table["scheme"], table["counting"]) == ("spring", "10,6,3 drop=1 +pole=1 teams=2", 4)
     assert (table["remaining"], table["points_left"]) == (2, 22)
@@ -68,7 +68,7 @@ def test_the_api_has_the_standings_of_each_season(visitor, store):
         store.standings("other")
 
 
-def test_pages_show_rounds_and_reasons(visitor):
+def test_pages_explain_the_standings(visitor):
     page = visitor.get("/karts/standings").text
     assert "<bdi>ben</bdi> leads with 41 points" in page
     assert "The best 4 rounds of each player count" in page
@@ -82,7 +82,7 @@ def test_pages_show_rounds_and_reasons(visitor):
     assert visitor.get("/other/standings").status_code == 404
 
 
-def test_dropped_rounds_are_struck_through(visitor, store):
+def test_dropped_rounds_are_crossed_out(visitor, store):
     store.describe_pool("karts", points_scheme="10,6,3 best=2")
     page = visitor.get("/karts/standings").text
     assert '<s class="soft">10</s><span class="vh"> does not count</span>' in page
@@ -103,7 +103,7 @@ def test_a_site_has_the_standings(store):
         assert view.standings(*pools).players[0].name == "ben"
 
 
-def test_a_pool_keeps_its_scheme(store, tmp_path):
+def test_a_pool_stores_its_points_scheme(store, tmp_path):
     with TestClient(
         create_app(store), headers={"Authorization": f"Bearer {create_key(store.engine, 'a', 'admin')}"}
     ) as admin:

@@ -1,4 +1,4 @@
-"""When streams end: their key is no longer valid, the service stops, or there are too many."""
+"""Streams end when their key becomes invalid, when the service stops, or when there are too many."""
 
 import asyncio
 import time
@@ -36,8 +36,8 @@ def wait_for_listeners(client, count):
         time.sleep(0.01)
 
 
-def test_the_stream_of_a_revoked_key_ends_and_no_other(store, client, monkeypatch):
-    """Within two seconds: its key is looked at every second, and here more often."""
+def test_revoking_a_key_ends_only_its_stream(store, client, monkeypatch):
+    """It takes at most two seconds, because the service checks keys every second. Here it checks more often."""
     assert watchers.KEY_CHECK_S == 1.0
     monkeypatch.setattr(watchers, "KEY_CHECK_S", 0.01)
     key = create_key(store.engine, "gone", "read")
@@ -54,7 +54,7 @@ def test_the_stream_of_a_revoked_key_ends_and_no_other(store, client, monkeypatc
         assert stays.result(30.0).text.endswith(": the service is stopping\n\n")
 
 
-def test_the_streams_of_a_pool_that_is_no_more_end(store, client):
+def test_deleting_a_pool_ends_its_streams(store, client):
     with ThreadPoolExecutor(1) as threads:
         open_stream = threads.submit(client.get, STREAM, params={"seconds": 60.0})
         wait_for_listeners(client, 1)
@@ -63,8 +63,8 @@ def test_the_streams_of_a_pool_that_is_no_more_end(store, client):
         assert open_stream.result(30.0).text.endswith(": the pool was deleted\n\n")
 
 
-def test_a_stream_of_a_new_pool_is_fed_beside_one_of_the_pool_that_had_its_name(store, monkeypatch):
-    """That one is open as long as its client has not read to its end."""
+def test_a_new_pool_of_a_deleted_pools_name_has_its_own_stream(store, monkeypatch):
+    """The old stream stays open until its client has read to the end."""
     monkeypatch.setattr(watchers, "LOOK_S", 0.01)
     monkeypatch.setattr(watchers, "KEY_CHECK_S", 60.0)
 
@@ -86,7 +86,7 @@ def test_a_stream_of_a_new_pool_is_fed_beside_one_of_the_pool_that_had_its_name(
     assert len(asyncio.run(listen())) == 1
 
 
-def test_streams_are_limited_in_number(client, monkeypatch):
+def test_the_number_of_streams_is_limited(client, monkeypatch):
     monkeypatch.setattr(watchers, "MAX_LISTENERS", 1)
     with ThreadPoolExecutor(1) as threads:
         open_stream = threads.submit(client.get, STREAM, params={"seconds": 60.0})
@@ -96,11 +96,11 @@ def test_streams_are_limited_in_number(client, monkeypatch):
         assert client.get("/readyz").status_code == 200
         client.app.state.watchers.close()
         assert open_stream.result(30.0).status_code == 200
-        assert client.get("/readyz").status_code == 503  # it is about to stop
+        assert client.get("/readyz").status_code == 503  # it is stopping
         assert client.get(STREAM).text == ": podium\n\n: the service is stopping\n\n"
 
 
-def test_a_listener_who_reads_too_slowly_is_ended(monkeypatch):
+def test_a_slow_listener_is_disconnected(monkeypatch):
     monkeypatch.setattr(watchers, "MAX_WAITING_ENTRIES", 3)
 
     async def listen():

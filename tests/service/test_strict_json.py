@@ -1,4 +1,4 @@
-"""JSON that is read quickly is what Python's own reader makes of it, to the bit; and refused where that refuses it."""
+"""The fast JSON reader gives exactly the same values and errors as the standard library."""
 
 import json
 import math
@@ -44,7 +44,7 @@ PIECES = st.sampled_from([*MARKS, *WORDS])
 
 
 def exact(value):
-    """The value with the bits of its numbers, and its types."""
+    """Return the value with its types and the exact bits of its numbers."""
     if isinstance(value, dict):
         return {key: exact(each) for key, each in value.items()}
     if isinstance(value, list):
@@ -53,7 +53,7 @@ def exact(value):
 
 
 def outcome(read, *given):
-    """What a reader makes of a text, or why it refuses it."""
+    """Return the value that a reader finds in a text, or its error."""
     try:
         return exact(read(*given))
     except RefusedError as error:
@@ -61,12 +61,12 @@ def outcome(read, *given):
 
 
 @given(VALUES, st.booleans())
-def test_a_value_is_read_as_it_was_written(value, escapes):
+def test_a_value_survives_writing_and_reading(value, escapes):
     assert exact(loads(json.dumps(value, ensure_ascii=escapes).encode())) == exact(value)
 
 
 @given(VALUES, st.lists(st.tuples(st.integers(0, 200), st.integers(0, 3), PIECES), max_size=4))
-def test_a_text_is_read_quickly_as_by_the_standard_library(value, edits):
+def test_the_fast_reader_agrees_with_the_standard_library(value, edits):
     text = json.dumps(value)
     for at, removed, piece in edits:
         text = text[:at] + piece + text[at + removed :]
@@ -74,7 +74,7 @@ def test_a_text_is_read_quickly_as_by_the_standard_library(value, edits):
 
 
 @given(st.floats(1e-300, 1e300), st.sampled_from([-1, 0, 1]), st.integers(17, 60))
-def test_a_number_halfway_between_two_others_is_rounded_the_same(low, off, digits):
+def test_numbers_halfway_between_two_floats_are_rounded_equally(low, off, digits):
     with localcontext(prec=1200):
         middle = (Decimal(low) + Decimal(math.nextafter(low, math.inf))) / 2
         text = format(middle + off * Decimal(10) ** (middle.adjusted() - digits), "e")
@@ -86,7 +86,7 @@ NONCHARACTERS = ["\ufdd0", "\ufdef", "\ufffe", "\uffff", "\U0001fffe", "\U000fff
 
 @pytest.mark.parametrize("escapes", [True, False])
 @pytest.mark.parametrize("character", NONCHARACTERS)
-def test_a_noncharacter_is_refused_in_any_text(character, escapes):
+def test_noncharacters_are_rejected_everywhere(character, escapes):
     for value, field in (({"a": [{"b": f"x{character}"}]}, "a[0].b"), ({f"k{character}": 1}, "k")):
         with pytest.raises(RefusedError, match="noncharacter") as caught:
             loads(json.dumps(value, ensure_ascii=escapes).encode())
@@ -94,5 +94,5 @@ def test_a_noncharacter_is_refused_in_any_text(character, escapes):
 
 
 @pytest.mark.parametrize("character", ["\ufdcf", "\ufdf0", "\ufffd", "\U0001fffd", "\U00020000", "\u7fbf", "\u7ffe"])
-def test_a_neighbour_of_a_noncharacter_is_text(character):
+def test_neighbours_of_noncharacters_are_accepted(character):
     assert loads(json.dumps([character], ensure_ascii=False).encode()) == [character]

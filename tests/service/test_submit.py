@@ -1,4 +1,4 @@
-"""Match reports as Xonotic's servers post them: who may, which pool, what is stored once, and that no key is logged."""
+"""Match reports from Xonotic servers: their keys and pools, duplicates, and no key in the log."""
 
 import base64
 import logging
@@ -41,7 +41,7 @@ def stored_starts(store):
         return pool.snapshot.events.columns.part("started_at").tolist()
 
 
-def test_a_report_with_a_key_is_stored_once_under_the_keys_name(client, store, key):
+def test_a_report_is_stored_once_under_its_keys_name(client, store, key):
     answer = client.post(f"{ADDRESS}/{key}", content=REPORT)
     assert (answer.status_code, answer.text) == (200, "rated: arena/7.1767225600.000042\n")
     assert answer.headers["content-type"].startswith("text/plain")
@@ -51,7 +51,7 @@ def test_a_report_with_a_key_is_stored_once_under_the_keys_name(client, store, k
     assert len(stored_starts(store)) == 1
 
 
-def test_a_match_whose_id_does_not_tell_its_start_has_just_ended(client, store, key):
+def test_a_match_without_a_start_time_has_just_ended(client, store, key):
     before = time.time()
     for word in ("rated", "duplicate"):
         assert client.post(f"{ADDRESS}/{key}", content=NO_EPOCH).text == f"{word}: arena/0.531246\n"
@@ -59,7 +59,7 @@ def test_a_match_whose_id_does_not_tell_its_start_has_just_ended(client, store, 
     assert before - 600.5 <= started / 1e6 <= time.time() - 600.0
 
 
-def test_a_key_with_a_backdating_limit_reports_no_match_from_before(client, store):
+def test_a_backdating_limit_applies_to_reports(client, store):
     limited = create_key(store.engine, "limited", "write", "dm", backdating_limit_s=3600.0)
     old = REPORT.replace("7.1767225600.000042", f"7.{time.time() - 3700:.0f}.000042")
     for body in (old, REPORT.replace("7.1767225600.000042", "1.1577836800.1")):
@@ -83,14 +83,14 @@ def test_a_key_with_a_backdating_limit_reports_no_match_from_before(client, stor
         ("x" * 4_000_001, 413, "larger than 4,000,000 bytes"),
     ],
 )
-def test_what_is_no_result_of_the_pool_is_answered_in_text(body, status, words, client, store, key):
+def test_unusable_reports_get_a_text_answer(body, status, words, client, store, key):
     answer = client.post(f"{ADDRESS}/{key}", content=body)
     assert (answer.status_code, words in answer.text) == (status, True), answer.text
     assert answer.headers["content-type"].startswith("text/plain")
     assert stored_starts(store) == []
 
 
-def test_keys_that_may_not_write_are_refused_and_none_is_logged(client, store, key, caplog):
+def test_keys_without_write_access_are_rejected_and_never_logged(client, store, key, caplog):
     reader = create_key(store.engine, "reader", "read", "dm")
     caplog.set_level(logging.DEBUG, logger="podium")
     assert client.post(f"{ADDRESS}/{reader}", content=REPORT).status_code == 403
@@ -105,7 +105,7 @@ def test_keys_that_may_not_write_are_refused_and_none_is_logged(client, store, k
 
 
 def write_tool(folder, verdict):
-    """A tool that says its verdict where it is handed the signature `signed` and the body with the query."""
+    """Write a tool that prints its verdict for the signature `signed` and the body with the query."""
     tool = folder / receiving.TOOL
     tool.write_text(
         "#!/bin/sh\n"
@@ -120,9 +120,7 @@ def write_tool(folder, verdict):
     ("verdict", "signature", "status"),
     [("1", "signed", 200), ("0", "signed", 401), ("1", "forged", 401), ("1", "", 401)],
 )
-def test_a_signed_report_is_of_the_server_that_signed_it(
-    verdict, signature, status, client, tmp_path, monkeypatch, key
-):
+def test_a_signed_report_belongs_to_its_signing_server(verdict, signature, status, client, tmp_path, monkeypatch, key):
     write_tool(tmp_path, verdict)
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
     header = {"X-D0-Blind-ID-Detached-Signature": base64.b64encode(signature.encode()).decode()}
@@ -131,7 +129,7 @@ def test_a_signed_report_is_of_the_server_that_signed_it(
     assert answer.text == f"rated: {FINGERPRINT}/7.1767225600.000042\n" or status == 401
 
 
-def test_without_the_tool_no_signature_is_believed(client, tmp_path, monkeypatch):
+def test_signatures_are_rejected_without_the_tool(client, tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", "")
     header = {"X-D0-Blind-ID-Detached-Signature": "c2lnbmVk"}
     assert client.post(ADDRESS, content=REPORT, headers=header).status_code == 401

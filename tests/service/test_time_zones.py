@@ -1,4 +1,4 @@
-"""A pool's time zone: dates on its pages are in it, and so are the dates that people type."""
+"""A pool's time zone applies to the dates on its pages and to typed dates."""
 
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
@@ -42,7 +42,7 @@ def words(client, path):
     return unescape(client.get(path).text).replace("\N{NO-BREAK SPACE}", " ")
 
 
-def test_pages_show_times_in_the_zone_and_dates_as_they_were_sent(admin):
+def test_pages_show_times_in_the_zone_and_dates_unchanged(admin):
     assert "1 Feb 2026, 00:30 CET" in words(admin, "/karts/events/race%201")
     board = words(admin, "/karts")
     assert "1 Feb 2026" in board
@@ -52,7 +52,7 @@ def test_pages_show_times_in_the_zone_and_dates_as_they_were_sent(admin):
     assert admin.get("/api/v1/pools/karts/events/race%201").json()["started_at"] == "2026-01-31T23:30:00Z"
 
 
-def test_messages_have_the_zone(store):
+def test_messages_use_the_zone(store):
     (line, _) = announce_race(pool_header(store.pool("karts")), store.fixture("karts", "next"), 0).lines
     assert line.replace("\N{NO-BREAK SPACE}", " ") == "It starts on 12 May 2190, 01:30 CEST."
 
@@ -67,7 +67,7 @@ def test_a_race_is_planned_in_the_zone(store, admin):
     assert 'value="2199-07-01T20:00"' in admin.get("/admin/karts/races/summer").text
 
 
-def test_the_calendar_has_months_and_the_effect_of_winning(admin):
+def test_the_calendar_shows_months_and_the_effect_of_winning(admin):
     assert "would bring" not in words(admin, "/karts/calendar")
     admin.cookies.set("me", "a:karts")
     page = words(admin, "/karts/calendar")

@@ -1,4 +1,4 @@
-"""The page where a result is entered by tapping: what its form stores, and what it refuses."""
+"""The page for entering a result by tapping: stored results and rejected forms."""
 
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
@@ -30,7 +30,7 @@ def fields_of(person, pool="main", **query):
 
 
 def filled(fields, places, **others):
-    """The fields with these places by name; names that are not offered go into the empty lines."""
+    """Return the fields with these places by name; names that are not offered go into the empty lines."""
     sent, line = dict(fields) | others, {fields.get(f"name-{k}"): k for k in range(int(fields["lines"]))}
     free = (k for k in range(int(fields["lines"])) if not fields.get(f"name-{k}"))
     for name, place in places.items():
@@ -88,7 +88,7 @@ def test_a_form_that_is_sent_twice_counts_once(store):
     assert "already saved" in words(person.client.get(second.headers["location"]).text)
 
 
-def test_a_sender_takes_back_only_what_was_not_there_before(store):
+def test_a_sender_can_undo_only_a_new_result(store):
     writer, admin = Admin(store, "write"), Admin(store)
     fields = filled(fields_of(writer), {"Tobi": 1, "Jonas": 2})
     assert post(admin, fields | {"token": fields_of(admin)["token"]}).status_code == 303
@@ -98,7 +98,7 @@ def test_a_sender_takes_back_only_what_was_not_there_before(store):
     dry = writer.send(writer.client.get(stored.headers["location"]), "/apply")
     event_id = newest(store).event_id
     store.amend("main", [{"event_id": event_id, "player": name, "position": 1} for name in ("Mika", "Bo")])
-    assert writer.send(dry, "/apply").status_code == 412  # it has another version now
+    assert writer.send(dry, "/apply").status_code == 412  # its version has changed
     assert store.event("main", event_id).status == "rated"
 
 
@@ -153,7 +153,7 @@ def test_players_with_the_same_number_are_a_team(store, teams, ends):
     assert fields_of(Admin(store, "write"))["teams"] == "teams"  # as in the newest event
 
 
-def test_times_are_entered_where_the_system_needs_them(store):
+def test_times_are_entered_if_the_system_needs_them(store):
     store.create_pool("karts", find("stk")())
     person = Admin(store, "write")
     fields = filled(fields_of(person, "karts"), {"Ana": 1, "Ben": 2})
@@ -166,7 +166,7 @@ def test_times_are_entered_where_the_system_needs_them(store):
     assert [each.time_s for each in newest(store, "karts").entries] == [83.5, 84.25]
 
 
-def test_a_system_that_needs_more_than_the_page_has_says_so(store):
+def test_the_page_names_measurements_it_cannot_take(store):
     store.create_pool("xon", find("xonstat-2015")())
     page = Admin(store, "write").client.get("/xon/tonight")
     assert "This pool needs more information about each player (played_s, duration_s)" in words(page.text)
@@ -202,7 +202,7 @@ def test_an_earlier_day_can_be_chosen(store):
         ({"Tobi": 1, "a" * 201: 2}, {}, "has 201 characters"),
     ],
 )
-def test_what_cannot_be_read_is_refused_and_nothing_is_lost(store, places, others, says):
+def test_invalid_values_are_rejected_and_stay_in_the_form(store, places, others, says):
     refused = enter(Admin(store, "write"), places, **others)
     assert refused.status_code == 422
     assert says in words(refused.text)
@@ -211,7 +211,7 @@ def test_what_cannot_be_read_is_refused_and_nothing_is_lost(store, places, other
         assert "selected>1</option>" in refused.text
 
 
-def test_a_correction_by_tapping_is_the_admins_and_is_seen_first(store):
+def test_only_an_admin_corrects_by_tapping_and_sees_a_preview(store):
     places = {"Tobi": 1, "Mika": 2, "Jonas": 3}
     writer, admin = Admin(store, "write"), Admin(store)
     assert post(writer, filled(fields_of(writer, event="e1"), places)).status_code == 403
@@ -236,7 +236,7 @@ def test_an_event_with_more_than_places_is_corrected_in_its_table(store):
     assert (table.status_code, table.headers["location"]) == (303, "/admin/main/events/e9")
 
 
-def test_readers_and_strangers_are_sent_away(store):
+def test_readers_and_strangers_are_rejected(store):
     reader, writer = Admin(store, "read"), Admin(store, "write")
     assert reader.client.get("/main/tonight").status_code == 403
     assert "+ Result" not in words(reader.client.get("/main").text)
@@ -249,7 +249,7 @@ def test_readers_and_strangers_are_sent_away(store):
     assert store.event_count("main") == 4
 
 
-def test_a_key_with_a_backdating_limit_enters_no_old_result(store):
+def test_a_backdating_limit_applies_to_entered_results(store):
     person = Admin(store, "write", backdating_limit_s=86_400)
     assert enter(person, {"Tobi": 1, "Jonas": 2}, date="2026-01-02").status_code == 403
     assert enter(person, {"Tobi": 1, "Jonas": 2}).status_code == 303

@@ -1,4 +1,4 @@
-"""A history without dates through every door: commands, uploads and the API; and no date on any page of it."""
+"""Undated results through commands, uploads and the API, and no dates on any page."""
 
 import re
 from contextlib import closing
@@ -28,7 +28,7 @@ DATE = re.compile(rf"<time|19[67]\d-|20\d\d-\d\d|\b\d{{1,2}}.(?:{MONTHS})\b|None
 
 @pytest.fixture(scope="module")
 def history():
-    """Thirty races of some of seven, in an order of their own."""
+    """Return thirty undated races of a few of seven players."""
     orders = ["abcdefg", "gfa", "bdca", "ceg", "fab", "dcbag"]
     return pl.DataFrame(
         [
@@ -49,7 +49,7 @@ def store(tmp_path):
 
 
 def number(store):
-    """Order the events of all pools by numbers."""
+    """Order the events of all pools by their sequence numbers."""
     for pool in store.pools():
         store.set_order(pool.name, "sequence")
 
@@ -59,7 +59,7 @@ def bits(history):
 
 
 def send_all(store, table, path):
-    """Send a history through each door."""
+    """Send the same results with a command, an upload and the API."""
     file = path / "races.parquet"
     table.write_parquet(file)
     database = str(path / "podium.db")
@@ -86,7 +86,7 @@ def send_all(store, table, path):
         assert again.json()[0]["duplicate"]
 
 
-def test_every_door_gives_the_ledger_of_the_library(store, history, tmp_path):
+def test_every_way_of_sending_gives_the_librarys_ratings(store, history, tmp_path):
     number(store)
     send_all(store, history, tmp_path)
     expected = bits(podium.rate(history, "adaptive").history)
@@ -95,7 +95,7 @@ def test_every_door_gives_the_ledger_of_the_library(store, history, tmp_path):
     assert store.verify() == []
 
 
-def test_zakstunts_through_every_door(store, shared, tmp_path):
+def test_every_way_of_sending_zakstunts_gives_the_librarys_ratings(store, shared, tmp_path):
     number(store)
     table = read_results(shared("data/zakstunts.parquet")).frame
     send_all(store, table.drop("pool"), tmp_path)
@@ -105,7 +105,7 @@ def test_zakstunts_through_every_door(store, shared, tmp_path):
     assert store.verify() == []
 
 
-def test_no_page_of_it_has_a_date(store, history):
+def test_pages_of_an_undated_pool_have_no_dates(store, history):
     number(store)
     store.submit("posted", history)
     store.begin_season("posted", "late", 28.0, keep=0.5)
@@ -123,7 +123,7 @@ def test_no_page_of_it_has_a_date(store, history):
         assert "numbers instead of dates" in words(client.get("/posted").text)
 
 
-def test_answers_have_numbers_in_the_place_of_dates(store, history):
+def test_responses_have_numbers_instead_of_dates(store, history):
     number(store)
     store.submit("posted", history)
     with calling(store) as client:
@@ -161,12 +161,12 @@ def test_answers_have_numbers_in_the_place_of_dates(store, history):
     assert store.verify() == []
 
 
-def test_dates_that_are_made_up_are_said(store, history, tmp_path):
+def test_made_up_dates_are_mentioned(store, history, tmp_path):
     file, database = tmp_path / "races.csv", str(tmp_path / "podium.db")
     history.write_csv(file)
     dates = ("--started-at", "2001-01-01", "--every", "1mo")
     run("ingest", file, "--pool", "ingested", *dates, "--db", database)
-    run("ingest", file, "--pool", "ingested", *dates, "--db", database)  # the same again
+    run("ingest", file, "--pool", "ingested", *dates, "--db", database)  # a repetition
     admin = Admin(store, "write", "uploaded")
     action, fields = form_of(admin.client.get("/admin/uploaded/upload").text, "/upload")
     sent = dict(fields) | {"started_at": "2001-01-01", "every": "1mo"}
@@ -189,7 +189,7 @@ def test_dates_that_are_made_up_are_said(store, history, tmp_path):
     assert store.verify() == []
 
 
-def test_a_post_without_a_date_was_when_it_came(store):
+def test_a_post_without_a_date_gets_its_arrival_time(store):
     entries = [{"player": name, "position": place} for place, name in enumerate("ab", 1)]
     with calling(store) as client:
         base = "/api/v1/pools/posted/events"
@@ -206,5 +206,5 @@ def test_a_post_without_a_date_was_when_it_came(store):
         numbered = client.post(base, json=late | {"event_id": "numbered", "sequence": 4})
         assert numbered.status_code == 422
         assert "have dates" in numbered.text
-        assert client.put(f"{base}/live", json=late | {"entries": entries[::-1]}).status_code == 200  # when it was
+        assert client.put(f"{base}/live", json=late | {"entries": entries[::-1]}).status_code == 200  # the date stays
     assert store.verify() == []

@@ -1,4 +1,4 @@
-"""Fixtures and stakes by the API, the client and the commands."""
+"""Upcoming races and stakes with the API, the client and the commands."""
 
 import json
 from contextlib import closing
@@ -65,7 +65,7 @@ def test_the_entrants_of_a_race_are_seeded(store):
         assert "4,'=new,,2,,c\n" in client.get("/main/matches/gp/seeds.csv").text
 
 
-def test_stakes_are_the_stores_and_a_minute_old_at_most(store):
+def test_stakes_match_the_store_and_are_at_most_a_minute_old(store):
     store.plan_fixture("main", "gp", starts_at=SOON, entrants=["a", "b", "c"])
     with calling(store, "read") as client:
         address = f"{POOL}/fixtures/gp/stakes"
@@ -105,7 +105,7 @@ IN_TWO_CARS = [
 
 @pytest.fixture
 def cars(tmp_path):
-    """Eight races in two cars, of which s is quicker."""
+    """Return a store with eight races in two cars, of which s is faster."""
     with closing(Store(str(tmp_path / "cars.db"))) as opened:
         opened.create_pool("main", make_system("adaptive", {"shared": "car"}))
         for first in range(0, len(IN_TWO_CARS), 4):
@@ -114,7 +114,7 @@ def cars(tmp_path):
 
 
 def expected_deltas(results, entrants, player):
-    """What each place brings on the day of the fixture, by the library."""
+    """Return the library's rating change for each place on the race day."""
     rated = podium.rate(results, make_system("adaptive", {"shared": "car"}))
     return rated.stakes(entrants, player, at=SOON).frame["delta"].to_list()
 
@@ -124,7 +124,7 @@ def deltas(answer):
     return [line["delta"] for line in answer.json()["stakes"]]
 
 
-def test_planned_cars_and_sides_count_in_a_fixture(cars):
+def test_planned_cars_and_sides_affect_predictions(cars):
     sent = [each if isinstance(each, dict) else {"player": each} for each in IN_CARS]
     with calling(cars, "write") as client:
         body = {"fixture_id": "gp", "starts_at": SOON.isoformat(), "entrants": sent}
@@ -134,21 +134,21 @@ def test_planned_cars_and_sides_count_in_a_fixture(cars):
         address = f"{POOL}/fixtures/gp/stakes"
         in_cars = deltas(client.get(address, params={"player": "b"}))
         assert in_cars == expected_deltas(IN_TWO_CARS, IN_CARS, "b")
-        chosen = expected_deltas(IN_TWO_CARS, [*IN_CARS, "d"], "d")  # who would come, in none
+        chosen = expected_deltas(IN_TWO_CARS, [*IN_CARS, "d"], "d")  # who joins without a car
         assert deltas(client.get(address, params={"player": "d"})) == chosen
 
         swapped = [sent[0] | {"shared": {"car": "s"}}, sent[1] | {"shared": {"car": "r"}}, sent[2]]
         changed = client.put(f"{POOL}/fixtures/gp", json={"entrants": swapped})
         assert changed.json()["entrants"][0]["shared"] == {"car": "s"}
         other = deltas(client.get(address, params={"player": "b"}))
-        assert max(abs(mine - before) for mine, before in zip(other, in_cars, strict=True)) > 0.5  # not the kept table
+        assert max(abs(mine - before) for mine, before in zip(other, in_cars, strict=True)) > 0.5  # not cached
         both_home = [sent[0], sent[1] | {"side": "white"}, sent[2]]
         refused = client.put(f"{POOL}/fixtures/gp", json={"entrants": both_home})
         assert (refused.status_code, "both marked as home or white" in refused.json()["detail"]) == (422, True)
     assert cars.verify() == []
 
 
-def test_a_pool_that_rates_no_cars_leaves_them_aside_as_in_results(cars):
+def test_a_pool_that_does_not_rate_cars_ignores_them(cars):
     cars.create_pool("plain", make_system("elo"))
     for first in range(0, len(IN_TWO_CARS), 4):
         cars.submit("plain", IN_TWO_CARS[first : first + 4])
@@ -167,7 +167,7 @@ def test_a_pool_that_rates_no_cars_leaves_them_aside_as_in_results(cars):
         )
 
 
-def test_stakes_take_cars_in_the_address(cars):
+def test_the_address_of_stakes_can_name_cars(cars):
     with calling(cars, "read") as client:
         given = ["a,car=r,side=home", '"b",car=s']
         found = client.get(f"{POOL}/stakes", params={"entrants": ["a", "b", "c"], "with": given, "player": "b"})
@@ -195,7 +195,7 @@ def test_a_fixtures_cars_follow_renaming_and_merging(cars):
     assert [each.shared for each in cars.fixture("main", "gp").entrants] == [{"car": "r"}, {"car": "r"}, None]
     named = [[{"player": "a", "shared": {"car": name}}, "c"] for name in ("r", "Sauber", "s")]
     first, *others = (cars.predict("main", each).pairs for each in named)
-    assert all(each.equals(first) for each in others)  # by each name that it ever had
+    assert all(each.equals(first) for each in others)  # every former name works
     assert not cars.predict("main", ["a", "c"]).pairs.equals(first)
     first, *others = (cars.stakes("main", each, "a").frame for each in named)
     assert all(each.equals(first) for each in others)
@@ -206,7 +206,7 @@ def test_a_fixtures_cars_follow_renaming_and_merging(cars):
     assert cars.verify() == []
 
 
-def test_tickets_with_a_car_stand_as_far_up_as_it_does(cars):
+def test_matchmaking_takes_a_tickets_car_into_account(cars):
     with calling(cars, "read") as client:
 
         def qualities(*given):
@@ -227,7 +227,7 @@ def test_tickets_with_a_car_stand_as_far_up_as_it_does(cars):
         ) == (422, True)
 
 
-def test_the_commands(store, tmp_path, capsys, monkeypatch):
+def test_races_can_be_managed_with_commands(store, tmp_path, capsys, monkeypatch):
     url = str(tmp_path / "podium.db")
 
     def run(*arguments):

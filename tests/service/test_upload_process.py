@@ -1,4 +1,4 @@
-"""What a file does to the process that reads uploads it does to nobody else."""
+"""A bad file can disturb only the process that reads uploads."""
 
 import asyncio
 import gc
@@ -43,7 +43,7 @@ def folder(tmp_path, monkeypatch):
     folder.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(folder))
     yield folder
-    assert [*folder.iterdir()] == []  # nothing of an upload outlives it
+    assert [*folder.iterdir()] == []  # every upload is deleted
 
 
 @contextmanager
@@ -77,7 +77,7 @@ def wait_for_end(pid):
     raise AssertionError
 
 
-def test_a_file_is_read_elsewhere_and_refused_as_here(shared):
+def test_the_process_gives_the_same_rows_and_errors(shared):
     assert read(shared, CSV).rows["player"].to_list() == ["ana", "ben"]
     first = pid_of(shared)
     with pytest.raises(ResultsError) as refused:
@@ -88,7 +88,7 @@ def test_a_file_is_read_elsewhere_and_refused_as_here(shared):
     assert (pid_of(shared), first != os.getpid()) == (first, True)
 
 
-def test_the_process_ends_with_what_takes_too_much_memory_or_time_and_the_next_file_is_read(process, monkeypatch):
+def test_a_file_over_the_memory_or_time_limit_ends_the_process(process, monkeypatch):
     for limit, value, what in (("MAX_RESIDENT", 10_000_000, "memory"), ("READING_S", 0.0, "more than 60 s")):
         read(process, CSV)
         first = pid_of(process)
@@ -100,7 +100,7 @@ def test_the_process_ends_with_what_takes_too_much_memory_or_time_and_the_next_f
     assert len(read(process, CSV).rows) == 2
 
 
-def test_the_memory_that_a_file_may_ask_for_is_limited(shared):
+def test_a_files_memory_is_limited(shared):
     read(shared, CSV)
     pid = pid_of(shared)
     limits = dict(line.split("  ", 1) for line in Path(f"/proc/{pid}/limits").read_text().splitlines())
@@ -109,8 +109,8 @@ def test_the_memory_that_a_file_may_ask_for_is_limited(shared):
     assert 0 < most - used <= uploads.MORE_MEMORY
 
 
-def test_what_was_sent_is_kept_by_no_error():
-    """An error that a thread raised, its traceback and what waits for the thread would keep it for each other."""
+def test_an_error_does_not_keep_the_content_in_memory():
+    """Otherwise the error, its traceback and the waiting task would keep each other alive."""
 
     class Content:
         pass
@@ -126,7 +126,7 @@ def test_what_was_sent_is_kept_by_no_error():
 
     async def find_kept():
         kept = await send()
-        for _ in range(200):  # the thread lets go of it a moment later
+        for _ in range(200):  # the thread releases it a moment later
             await asyncio.sleep(0.01)
             if kept() is None:
                 break
@@ -139,14 +139,14 @@ def test_what_was_sent_is_kept_by_no_error():
         gc.enable()
 
 
-def test_a_process_that_ends_by_itself_is_replaced(process):
+def test_a_dead_process_is_replaced(process):
     read(process, CSV)
     os.kill(pid_of(process), 9)
     process._reader.process.wait(30.0)
     assert len(read(process, CSV).rows) == 2
 
 
-def test_a_sender_who_leaves_ends_the_work(process):
+def test_a_disconnected_sender_ends_the_work(process):
     read(process, CSV)
     first, left = pid_of(process), threading.Event()
     left.set()
@@ -156,7 +156,7 @@ def test_a_sender_who_leaves_ends_the_work(process):
 
 
 def take_turns(*names):
-    """The order in which files are read whose names are of a pool and a key: the first keeps the others waiting."""
+    """Return the order in which files are read. Each name is a pool and a key; the first file makes the others wait."""
     turns, order, all_wait = Turns(), [], asyncio.Event()
 
     async def send(name, is_first):
@@ -184,7 +184,7 @@ def test_pools_take_turns():
     assert take_turns("a1", "a2", "a3", "a4", "b5", "c6", "b7") == ["a1", "a2", "b5", "c6", "a3", "b7", "a4"]
 
 
-def test_one_file_of_a_key_waits_and_nobody_waits_for_long(monkeypatch):
+def test_each_key_has_one_waiting_file_for_a_limited_time(monkeypatch):
     monkeypatch.setattr(uploads, "WAITING_S", 0.01)
 
     async def send():
@@ -204,7 +204,7 @@ def test_one_file_of_a_key_waits_and_nobody_waits_for_long(monkeypatch):
     asyncio.run(send())
 
 
-def test_a_turn_that_comes_as_its_sender_leaves_is_passed_on():
+def test_a_disconnected_sender_passes_its_turn_on():
     async def send():
         turns = Turns()
         first = turns.take("main", 1)
@@ -221,7 +221,7 @@ def test_a_turn_that_comes_as_its_sender_leaves_is_passed_on():
     assert not asyncio.run(send())
 
 
-def test_what_takes_long_ends_when_others_wait(process, monkeypatch):
+def test_a_slow_file_is_stopped_when_others_wait(process, monkeypatch):
     monkeypatch.setattr(uploads, "WAITING_S", 0.0)
     assert len(read(process, MANY).rows) == 90_000
     monkeypatch.setattr(Turns, "are_wanted", True)
@@ -232,12 +232,12 @@ def test_what_takes_long_ends_when_others_wait(process, monkeypatch):
 @pytest.mark.parametrize(
     "content", ["x" * 140_000 + ";Punkte\na;3\nb;2\n", '"Name;Punkte\n' + "x;y\n" * 50_000, '"' + "x" * 140_000]
 )
-def test_a_cell_beyond_what_a_row_may_have_is_named(shared, content):
+def test_a_cell_that_is_too_long_is_named(shared, content):
     with pytest.raises(ResultsError, match="has a cell of more than 131,072 characters"):
         read(shared, content.encode())
 
 
-def test_the_process_ends_when_nothing_comes(process, monkeypatch):
+def test_an_idle_process_ends(process, monkeypatch):
     monkeypatch.setattr(uploads, "IDLE_S", 0.05)
     read(process, CSV)
     reader = process._reader
@@ -249,7 +249,7 @@ def test_the_process_ends_when_nothing_comes(process, monkeypatch):
 
 
 @pytest.mark.parametrize("store", ["sqlite"], indirect=True)
-def test_the_next_start_removes_what_a_kill_left_over(store, folder):
+def test_the_next_start_removes_files_of_a_killed_process(store, folder):
     killed = folder / f"{PREFIX}1"
     killed.mkdir()
     (killed / "results of ana.csv").touch()

@@ -1,4 +1,4 @@
-"""The service as servers, players and pages use it, from end to end."""
+"""End-to-end use of the service by game servers, players and pages."""
 
 import asyncio
 import io
@@ -42,7 +42,7 @@ def json_of(answer, status=200):
     return answer.json()
 
 
-def test_a_match_from_its_start_to_its_result(client, store):
+def test_a_match_is_registered_and_gets_its_result(client, store):
     match = {"match_id": "m", "entrants": [{"player": "a"}, {"player": "b"}, {"player": "z"}], "expires_in_s": 600}
     assert json_of(client.post(f"{POOL}/matches", json=match), 201)["status"] == "open"
     assert json_of(client.get(f"{POOL}/matches")) == ["m"]
@@ -56,7 +56,7 @@ def test_a_match_from_its_start_to_its_result(client, store):
     assert store.verify() == []
 
 
-def test_an_event_is_read_as_it_stands(client):
+def test_an_event_is_returned_in_its_current_state(client):
     event = json_of(client.get(f"{POOL}/events/e3"))
     assert [(each["player"], each["position"]) for each in event["entries"]] == [("c", 1.0), ("a", 2.0), ("b", 3.0)]
     assert (event["status"], event["corrected"], len(event["changes"])) == ("rated", False, 3)
@@ -86,7 +86,7 @@ RERATING = {
 
 
 @pytest.mark.parametrize("what", RERATING)
-def test_what_rates_events_again_has_a_dry_run(client, store, what):
+def test_every_recalculation_has_a_dry_run(client, store, what):
     client.post(f"{POOL}/events", json=race(40, "xy"))
     method, path, body = RERATING[what]
     before, version = json_of(client.get(f"{POOL}/leaderboard")), store.version("main")
@@ -107,7 +107,7 @@ def test_what_rates_events_again_has_a_dry_run(client, store, what):
         assert json_of(client.get(f"{POOL}/leaderboard")) == before
 
 
-def test_the_board_with_filters_and_of_the_past(client):
+def test_the_leaderboard_has_filters_and_a_date(client):
     client.post(f"{POOL}/events", json=race(30, "xa"))
     everyone = json_of(client.get(f"{POOL}/leaderboard"))["players"]
     assert [each["rank"] for each in everyone] == [1, 2, 3, 4]
@@ -127,7 +127,7 @@ def test_the_board_with_filters_and_of_the_past(client):
         json_of(client.get(f"{POOL}/leaderboard", params=params), 422)
 
 
-def test_a_page_is_sent_again_only_when_it_changed(client, store):
+def test_a_leaderboard_is_sent_again_only_after_a_change(client, store):
     first = client.get(f"{POOL}/leaderboard")
     tag = {"If-None-Match": first.headers["etag"]}
     assert client.get(f"{POOL}/leaderboard", headers=tag).status_code == 304
@@ -140,7 +140,7 @@ def test_a_page_is_sent_again_only_when_it_changed(client, store):
     ]
 
 
-def test_players_beside_players(client):
+def test_players_can_be_compared_predicted_and_matched(client):
     assert [each["rank"] for each in json_of(client.get(f"{POOL}/players/b/neighbours?each=1"))]
     meeting = json_of(client.get(f"{POOL}/compare", params={"player": "a", "other": "c"}))
     assert meeting["wins"] + meeting["losses"] == 9
@@ -155,15 +155,15 @@ def test_players_beside_players(client):
         json_of(client.post(f"{POOL}/{path}", json=body), 422)
 
 
-def test_whoever_has_not_played_is_named_a_newcomer(client):
+def test_players_without_results_are_newcomers(client):
     chances = json_of(client.post(f"{POOL}/predict", json={"entrants": ["a", "stranger", "b", "new"]}))
     assert sorted(chances["newcomers"]) == ["new", "stranger"]
     assert json_of(client.post(f"{POOL}/predict", json={"entrants": ["a", "b"]}))["newcomers"] == []
 
 
 @pytest.mark.parametrize("name", several(names()))
-def test_the_quality_of_a_pairing_is_that_of_its_prediction(sqlite_store, name):
-    """Whatever the unit of the pool's ratings; with a scale in the request it is by that scale."""
+def test_a_pairings_quality_follows_from_its_prediction(sqlite_store, name):
+    """The unit of the pool's ratings does not matter, unless the request gives a scale."""
     sqlite_store.create_pool("main", find(name)())
     with calling(sqlite_store) as client:
         events = [race(number, "ab") for number in range(30)]
@@ -182,7 +182,7 @@ def test_the_quality_of_a_pairing_is_that_of_its_prediction(sqlite_store, name):
             assert match["quality"] == pytest.approx(1.0, abs=1e-6)
 
 
-def test_seasons_days_and_names(client, store):
+def test_seasons_daily_snapshots_and_renames_work_over_http(client, store):
     season = {"name": "2025b", "starts_at": "2025-01-02T00:00:00Z", "keep": 0.5}
     assert json_of(client.post(f"{POOL}/seasons", json=season), 201)["rerated"] == 3
     json_of(client.post(f"{POOL}/seasons", json=season | {"keep": 0.25}), 409)
@@ -208,7 +208,7 @@ def test_seasons_days_and_names(client, store):
     assert store.verify() == []
 
 
-def test_tables_leave_as_files(client, store):
+def test_tables_can_be_exported(client, store):
     for table, frame in (("results", store.results("main").frame), ("history", store.history("main"))):
         parquet = client.get(f"{POOL}/export/{table}.parquet")
         assert pl.read_parquet(io.BytesIO(parquet.content)).equals(frame)
@@ -220,7 +220,7 @@ def test_tables_leave_as_files(client, store):
     json_of(client.get(f"{POOL}/export/secrets.csv"), 422)
 
 
-def test_the_stream_goes_on_where_it_ended(client, store):
+def test_a_stream_resumes_after_the_last_entry(client, store):
     start = store.version("main")
     client.post(f"{POOL}/events", json=race(40, "ab"))
     client.post(f"{POOL}/events/e40/void")
@@ -235,8 +235,8 @@ def test_the_stream_goes_on_where_it_ended(client, store):
     assert client.get(f"{POOL}/stream?seconds=0").text.count("event: ") == 0
 
 
-def test_what_happens_reaches_every_open_stream_by_one_query(client, store, monkeypatch):
-    """However many listen; one who comes later, or falls behind, misses nothing."""
+def test_one_query_feeds_all_open_streams(client, store, monkeypatch):
+    """A listener who joins later or falls behind misses nothing."""
     monkeypatch.setattr(watchers, "LOOK_S", 0.01)
     state, queries = client.app.state, []
     news = store.news
@@ -282,7 +282,7 @@ def test_what_happens_reaches_every_open_stream_by_one_query(client, store, monk
     assert len(queries) < 40
 
 
-def test_counters_are_there_for_prometheus(client):
+def test_prometheus_can_read_the_counters(client):
     client.get(f"{POOL}/leaderboard")
     client.get(f"{POOL}/players/nobody")
     text = client.get("/metrics").text
@@ -291,7 +291,7 @@ def test_counters_are_there_for_prometheus(client):
     assert "podium_request_seconds_bucket" in text
 
 
-def test_a_key_over_its_rate_limit_waits(store):
+def test_a_key_over_its_rate_limit_gets_429(store):
     with calling(store, "read", 1.0) as client:
         answers = [client.get(f"{POOL}/leaderboard") for _ in range(5)]
     assert [each.status_code for each in answers[:2]] == [200, 200]
@@ -302,8 +302,8 @@ def test_a_key_over_its_rate_limit_waits(store):
     assert problem["detail"].startswith("rate limit: 1 request per second. ")
 
 
-def test_results_that_come_together_are_stored_together(store):
-    """One transaction for all that wait; what is refused among them keeps nobody else's out."""
+def test_concurrent_results_share_a_transaction(store):
+    """An invalid result does not affect the others."""
     intake = dependencies.Intake(store, requests.Threads())
     transactions = []
     store_each = store.submit_each
@@ -332,7 +332,7 @@ def test_results_that_come_together_are_stored_together(store):
     assert store.verify() == []
 
 
-def test_too_much_at_once_has_to_wait(store, monkeypatch):
+def test_too_many_waiting_events_are_rejected(store, monkeypatch):
     monkeypatch.setattr(dependencies, "MAX_WAITING_EVENTS", 3)
     intake = dependencies.Intake(store, requests.Threads())
     rows = [[{"event_id": f"e{number}", "started_at": "2025-01-01", "player": name, "position": place}

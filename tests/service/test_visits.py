@@ -1,4 +1,4 @@
-"""Who may read what: public pools, sessions of browsers, and what nobody is let know."""
+"""Read access: public pools, browser sessions, and facts that strangers must not learn."""
 
 import json
 import re
@@ -24,7 +24,7 @@ BASE = "/api/v1/pools"
 
 @pytest.fixture(scope="module")
 def filled(tmp_path_factory):
-    """A database with a private and a public pool, that each test has a copy of."""
+    """Return a database with a private and a public pool, which every test copies."""
     path = tmp_path_factory.mktemp("visits") / "podium.db"
     opened = Store(str(path))
     opened.create_pool("main", find("elo")())
@@ -43,7 +43,7 @@ def store(filled, tmp_path):
 
 
 def pass_a_second(monkeypatch):
-    """Let what is believed for a second be asked again."""
+    """Make the service check again what it caches for a second."""
     for module in (access, visitors, visitors):
         monkeypatch.setattr(module, "KEY_CACHE_S", 0.0)
 
@@ -55,7 +55,7 @@ READS = (
 )  # fmt: skip
 
 
-def test_everybody_reads_a_public_pool_and_nothing_else(store):
+def test_strangers_can_read_only_public_pools(store):
     with TestClient(create_app(store)) as client:
         statuses = {client.get(f"{BASE}/open{path}").status_code for path in READS}
         assert statuses == {200}
@@ -68,7 +68,7 @@ def test_everybody_reads_a_public_pool_and_nothing_else(store):
         assert client.patch(f"{BASE}/open", json={"public": False}).status_code == 401
 
 
-def test_a_pool_that_is_private_again_is_closed_to_everybody_within_a_second(store, monkeypatch):
+def test_making_a_pool_private_takes_effect_within_a_second(store, monkeypatch):
     with TestClient(create_app(store)) as client:
         assert client.get(f"{BASE}/open/leaderboard").status_code == 200
         store.describe_pool("open", public=False)
@@ -86,7 +86,7 @@ def browser(store):
 
 
 def urlsafe(text):
-    """What a part of a cookie is in base 64."""
+    """Decode a part of a cookie from Base64."""
     return urlsafe_b64decode(text + "=" * (-len(text) % 4))
 
 
@@ -94,7 +94,7 @@ def token_in(text):
     return re.search(r'name="token" value="([^"]+)"', text)[1]
 
 
-def test_a_key_opens_a_session_whose_cookie_says_nothing_of_the_key(store, browser):
+def test_the_session_cookie_does_not_contain_the_key(store, browser):
     secret = create_key(store.engine, "ana & ben", "read", "main")
     page = browser.get("/sign-in?next=/main")
     assert 'name="next" value="/main"' in page.text
@@ -104,21 +104,21 @@ def test_a_key_opens_a_session_whose_cookie_says_nothing_of_the_key(store, brows
     assert {"HttpOnly", "Path=/", "SameSite=lax", "Secure"} <= {each.strip() for each in cookie.split(";")}
     claims = json.loads(urlsafe(cookie.split("=", 1)[1].split(".")[0]))
     assert claims[:2] == [1, keys.fingerprint(keys.digest(secret))]
-    assert len(claims) == 3  # and a number used once
+    assert len(claims) == 3  # the third is a nonce
     assert secret not in cookie
-    assert browser.get(f"{BASE}/main/leaderboard").status_code == 200  # reads, with the cookie alone
-    assert browser.post(f"{BASE}/main/events", json=event(2)).status_code == 401  # and writes nothing by it
+    assert browser.get(f"{BASE}/main/leaderboard").status_code == 200  # the cookie is enough for reading
+    assert browser.post(f"{BASE}/main/events", json=event(2)).status_code == 401  # but not for writing
     assert "ana &amp; ben" in browser.get("/sign-in").text
 
 
 def sign_in(browser, store, role="admin", pool=None):
-    """Sign in with a new key; its number."""
+    """Sign in with a new key, and return its number."""
     secret = create_key(store.engine, role, role, pool)
     assert browser.post("/sign-in", data={"key": secret}, follow_redirects=False).status_code == 303
     return keys.list_keys(store.engine)[-1].id
 
 
-def test_answers_are_compressed_but_for_who_is_signed_in(store, browser):
+def test_responses_are_compressed_unless_signed_in(store, browser):
     secret = create_key(store.engine, "reader", "read", "main")
     gzip = {"Accept-Encoding": "gzip"}
     keyed = browser.get(f"{BASE}/main/events/e1", headers=gzip | {"Authorization": f"Bearer {secret}"})
@@ -130,7 +130,7 @@ def test_answers_are_compressed_but_for_who_is_signed_in(store, browser):
         assert "content-encoding" not in browser.get(path, headers=gzip).headers
 
 
-def test_a_session_ends_with_its_key_its_secret_and_its_time(store, browser, monkeypatch):
+def test_a_session_ends_by_revocation_rotation_or_expiry(store, browser, monkeypatch):
     leaderboard = f"{BASE}/main/leaderboard"
     pass_a_second(monkeypatch)
     number = sign_in(browser, store)
@@ -147,7 +147,7 @@ def test_a_session_ends_with_its_key_its_secret_and_its_time(store, browser, mon
     assert browser.get(leaderboard).status_code == 401
 
 
-def test_a_number_that_is_given_again_opens_nothing_to_an_older_session(store, browser, monkeypatch):
+def test_an_old_session_cannot_use_a_new_key_of_the_same_number(store, browser, monkeypatch):
     pass_a_second(monkeypatch)
     number = sign_in(browser, store, "read", "open")
     store.close_pool("open")
@@ -157,10 +157,10 @@ def test_a_number_that_is_given_again_opens_nothing_to_an_older_session(store, b
     assert browser.get(f"{BASE}/main/leaderboard").status_code == 401
 
 
-def test_a_forged_cookie_is_nobodys(store, browser):
+def test_forged_cookies_are_rejected(store, browser):
     sign_in(browser, store)
     real = browser.cookies[visitors.COOKIE]
-    middle = len(real) - 10  # of the signature; its last letter has bits that say nothing
+    middle = len(real) - 10  # within the signature; its last letter has unused bits
     altered = real[:middle] + ("A" if real[middle] != "A" else "B") + real[middle + 1 :]
     for cookie in ("x", real[:-1], altered, "a" * 1000, real.replace(".", "..")):
         browser.cookies.clear()
@@ -173,7 +173,7 @@ def test_a_forged_cookie_is_nobodys(store, browser):
     [{"Origin": "https://evil.test"}, {"Origin": "null"}, {"Sec-Fetch-Site": "cross-site"},
      {"Sec-Fetch-Site": "same-site", "Origin": "https://podium.test"}],
 )  # fmt: skip
-def test_no_page_of_another_site_signs_anybody_in_or_out(store, browser, headers):
+def test_other_sites_cannot_sign_anybody_in_or_out(store, browser, headers):
     secret = create_key(store.engine, "a", "admin")
     refused = browser.post("/sign-in", data={"key": secret}, headers=headers, follow_redirects=False)
     assert refused.status_code == 403
@@ -188,20 +188,20 @@ def test_no_page_of_another_site_signs_anybody_in_or_out(store, browser, headers
     assert visitors.COOKIE not in browser.cookies
 
 
-def test_refused_sign_ins_are_counted(browser, store):
+def test_failed_sign_ins_are_limited(browser, store):
     statuses = [browser.post("/sign-in", data={"key": f"podium_{k}"}).status_code for k in range(40)]
     assert statuses[:30] == [401] * 30
     assert set(statuses[31:]) == {429}
 
 
 @pytest.mark.parametrize("text", ["//evil.test", "https://evil.test", "/\\evil.test", "evil", "", "/\t/evil", "/é"])
-def test_one_goes_on_to_this_site_alone(text):
+def test_redirects_stay_on_this_site(text):
     assert visitors.own_path(text) == "/"
     assert visitors.own_path("/main/players/a%2Fb?most=3#why") == "/main/players/a%2Fb?most=3#why"
 
 
-def test_pages_of_a_private_pool_are_those_of_no_pool(store, browser, monkeypatch):
-    """Whoever has not signed in, or with a key to another pool, is let know nothing of a pool."""
+def test_a_private_pool_looks_like_a_missing_pool(store, browser, monkeypatch):
+    """Visitors without a key to the pool cannot learn that it exists."""
     pass_a_second(monkeypatch)
 
     def seen():
@@ -223,14 +223,14 @@ def test_pages_of_a_private_pool_are_those_of_no_pool(store, browser, monkeypatc
     assert browser.get("/none").status_code == 404
 
 
-def test_whoever_has_to_sign_in_gets_to_where_they_went(browser):
+def test_signing_in_leads_to_the_requested_page(browser):
     page = browser.get("/main/players/a%2Fb")
     assert page.status_code == 401
     assert 'name="next" value="/main/players/a%2Fb"' in page.text
     assert browser.get("/main", headers={"Accept": "application/json"}).json()["status"] == 401
 
 
-def test_a_pool_is_called_like_no_page(store):
+def test_a_pool_cannot_have_the_name_of_a_page(store):
     for name in ("admin", "Static", " find ", "p"):
         with pytest.raises(podium.ParameterError, match="is the address of a page"):
             store.create_pool(name, find("elo")())
@@ -238,7 +238,7 @@ def test_a_pool_is_called_like_no_page(store):
     assert {each for each in starts if each and not is_reserved(each)} == {"{pool}"}
 
 
-def test_a_pool_that_was_called_like_a_page_is_at_another_address(store, browser):
+def test_an_old_pool_with_the_name_of_a_page_has_another_address(store, browser):
     with store.engine.begin() as connection:
         connection.execute(sa.text("UPDATE pool SET name = 'find' WHERE name = 'open'"))
     assert browser.get("/find/events").status_code == 404
@@ -247,8 +247,8 @@ def test_a_pool_that_was_called_like_a_page_is_at_another_address(store, browser
     assert browser.get("/p/open").status_code == 401
 
 
-def test_scripts_of_other_sites_read_what_is_public_and_nothing_else(store):
-    """As if neither a cookie nor a key had come, whatever came."""
+def test_scripts_of_other_sites_can_read_only_public_pools(store):
+    """The service ignores any cookie or key that comes with such a request."""
     key = create_key(store.engine, "admin", "admin")
     with TestClient(create_app(store), base_url="https://podium.test") as client:
         signed_in = client.post("/sign-in", data={"key": key}, follow_redirects=False).cookies

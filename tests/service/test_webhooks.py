@@ -1,4 +1,4 @@
-"""Webhooks: everything that happens arrives in order, signed, at least once, and nowhere it should not."""
+"""Webhooks deliver every log entry in order, signed, at least once, and only to allowed addresses."""
 
 import asyncio
 import json
@@ -38,7 +38,7 @@ def store(store):
 
 @contextmanager
 def receiving(*statuses):
-    """A receiver's URL, and what it was sent; it answers with these statuses, and then with 204."""
+    """Yield a receiver's URL and the requests it got; it answers with these statuses, and then with 204."""
     sent, answers = [], [*statuses]
 
     class Receiver(BaseHTTPRequestHandler):
@@ -60,7 +60,7 @@ def receiving(*statuses):
 
 
 def wait_until(is_so):
-    """Wait at most ten seconds."""
+    """Wait up to ten seconds until a condition is true."""
     for _ in range(500):
         if is_so():
             return
@@ -69,14 +69,14 @@ def wait_until(is_so):
 
 
 def deliver(store, **options):
-    """One turn of every webhook; what is stored of the first afterwards."""
+    """Run one turn of every webhook, and return the first one and the sender."""
     delivery = Webhooks(store, Metrics(), UpkeepLock(store.engine), **({"allow_private": True} | options))
     for each in list_webhooks(store.engine):
         asyncio.run(delivery.deliver(each))
     return list_webhooks(store.engine)[0], delivery
 
 
-def test_what_happens_arrives_in_order_and_signed(store):
+def test_entries_arrive_in_order_and_signed(store):
     store.submit("main", rows(1, "ab"))
     with receiving(204, 500) as (url, sent):
         created = create_webhook(store.engine, "main", url)
@@ -87,7 +87,7 @@ def test_what_happens_arrives_in_order_and_signed(store):
         assert (first.last_error, first.stopped) == ("the receiver responded with 500", False)
         assert first.failing_since is not None
         assert not delivery.is_due(first)
-        second, _ = deliver(store)  # as after a restart
+        second, _ = deliver(store)  # like after a restart
         assert (second.last_error, second.failing_since, second.delivered_seq) == ("", None, store.version("main"))
         deliver(store)
     entries = [json.loads(body) for _, body in sent]
@@ -101,7 +101,7 @@ def test_what_happens_arrives_in_order_and_signed(store):
     assert (read, ids[1] == ids[2], len(set(ids))) == (entries, True, 3)
 
 
-def test_what_somebody_else_sends_is_told_from_the_service():
+def test_forged_messages_are_recognised():
     secret, body = "whsec_" + "A" * 43 + "=", b'{"pool": "main"}'
     now = int(time.time())
 
@@ -130,7 +130,7 @@ def test_what_somebody_else_sends_is_told_from_the_service():
 
 
 @pytest.mark.parametrize("store", ["sqlite"], indirect=True)
-def test_a_receiver_who_fails_for_days_or_is_gone_is_left_alone(store):
+def test_a_failing_or_deleted_receiver_is_stopped(store):
     with receiving(410, 301) as (url, sent):
         number = create_webhook(store.engine, "main", url).id
         store.submit("main", rows(1, "ab"))
@@ -138,7 +138,7 @@ def test_a_receiver_who_fails_for_days_or_is_gone_is_left_alone(store):
         assert gone.stopped
         assert not delivery.is_due(gone)
         resume_webhook(store.engine, number)
-        assert delivery.is_due(list_webhooks(store.engine)[0])  # at once, though it failed just now
+        assert delivery.is_due(list_webhooks(store.engine)[0])  # at once, although it has just failed
         long_ago = (datetime.now(UTC) - timedelta(days=5, minutes=1)).isoformat(timespec="seconds")
         store_progress(store.engine, gone, 1, error="x", failing_since=long_ago)
         stopped, _ = deliver(store)  # redirections are not followed
@@ -147,8 +147,8 @@ def test_a_receiver_who_fails_for_days_or_is_gone_is_left_alone(store):
     delete_webhook(store.engine, number)
     assert list_webhooks(store.engine) == []
     another = create_webhook(store.engine, "main", url)
-    assert (another.id, delivery.is_due(another)) == (number, True)  # it waits for no failure of the one before
-    store_progress(store.engine, gone, 1, error="late")  # of a delivery that was under way
+    assert (another.id, delivery.is_due(another)) == (number, True)  # failures of the previous webhook do not delay it
+    store_progress(store.engine, gone, 1, error="late")  # from a delivery in progress
     assert list_webhooks(store.engine) == [another]
     delete_webhook(store.engine, number)
     with pytest.raises(podium.UnknownError):
@@ -156,7 +156,7 @@ def test_a_receiver_who_fails_for_days_or_is_gone_is_left_alone(store):
 
 
 @pytest.mark.parametrize("store", ["sqlite"], indirect=True)
-def test_nothing_is_sent_to_private_addresses_unless_they_are_allowed(store):
+def test_private_addresses_get_nothing_unless_allowed(store):
     with receiving() as (url, sent):
         create_webhook(store.engine, "main", url)
         store.submit("main", rows(1, "ab"))
@@ -165,7 +165,7 @@ def test_nothing_is_sent_to_private_addresses_unless_they_are_allowed(store):
         assert sent == []
 
 
-def test_a_name_is_looked_up_as_a_webhook_is_created(monkeypatch):
+def test_creating_a_webhook_looks_up_its_host(monkeypatch):
     assert is_found("https://93.184.216.34/", allow_private=False)
     assert is_found("http://127.0.0.1/", allow_private=True)
     with pytest.raises(podium.ParameterError, match=r"127.0.0.1 is not a public address"):
@@ -179,7 +179,7 @@ def test_a_name_is_looked_up_as_a_webhook_is_created(monkeypatch):
 
 
 @pytest.mark.parametrize("store", ["sqlite"], indirect=True)
-def test_a_turn_of_a_webhook_ends_in_time_and_what_keeps_it_from_being_served_is_logged(store, monkeypatch, caplog):
+def test_a_webhooks_turn_ends_in_time_and_failures_are_logged(store, monkeypatch, caplog):
     monkeypatch.setattr(webhooks, "TURN_S", -1.0)
     with receiving() as (url, sent):
         create_webhook(store.engine, "main", url)
@@ -200,7 +200,7 @@ def test_a_turn_of_a_webhook_ends_in_time_and_what_keeps_it_from_being_served_is
 
 
 @pytest.mark.parametrize("store", ["sqlite"], indirect=True)
-def test_a_webhook_is_of_a_pool_and_a_url(store):
+def test_a_webhook_needs_an_existing_pool_and_a_valid_url(store):
     for url in ("ftp://a/b", "https://", "https://u:p@a/b", "https://a b/", "x", "http://[::1", "https://a:0/",
                 "http://example..org/", f"http://{'x' * 64}.org/"):  # fmt: skip
         with pytest.raises(podium.ParameterError):
@@ -210,7 +210,7 @@ def test_a_webhook_is_of_a_pool_and_a_url(store):
 
 
 @pytest.mark.parametrize("store", ["sqlite"], indirect=True)
-def test_the_service_sends_while_it_runs(store, monkeypatch):
+def test_the_running_service_sends_webhooks(store, monkeypatch):
     monkeypatch.setattr(webhooks, "CHECK_INTERVAL_S", 0.01)
     monkeypatch.setattr(webhooks, "RETRY_S", (0.02,))
     arrived = threading.Event()
@@ -227,19 +227,19 @@ def test_the_service_sends_while_it_runs(store, monkeypatch):
 
 
 @pytest.mark.parametrize("name", ["example..org", f"{'x' * 64}.org"])
-def test_a_name_that_cannot_be_looked_up_is_a_failed_delivery(name):
+def test_an_impossible_host_name_is_a_failed_delivery(name):
     with pytest.raises(webhooks.DeliveryError):
         asyncio.run(webhooks.post(f"http://{name}/x", b"{}", {}, allow_private=False))
 
 
-def test_one_public_address_is_enough_and_sent_to():
+def test_a_host_needs_one_public_address():
     addresses = ["10.0.0.1", "93.184.216.34"]
     assert webhooks.permitted(addresses, allow_private=False) == "93.184.216.34"
     assert webhooks.permitted(addresses, allow_private=True) == "10.0.0.1"
 
 
-def test_a_mark_that_outlives_its_delivery_is_taken_away(store, monkeypatch):
-    """A process that is killed leaves one, and so does a delivery that ends while its mark is written."""
+def test_a_stale_delivery_mark_is_removed(store, monkeypatch):
+    """A killed process can leave a mark, and so can a delivery that ends while its mark is written."""
     monkeypatch.setattr(webhooks, "CHECK_INTERVAL_S", 0.02)
     with receiving() as (url, _):
         number = create_webhook(store.engine, "main", url, private=True).id
@@ -250,12 +250,12 @@ def test_a_mark_that_outlives_its_delivery_is_taken_away(store, monkeypatch):
 
 
 @pytest.mark.parametrize("store", ["sqlite"], indirect=True)
-def test_receivers_that_drip_hold_up_nobody_and_are_shown(store, monkeypatch):
-    """Each sends a byte of a header now and then, for ever."""
+def test_slow_receivers_delay_nobody_and_are_shown(store, monkeypatch):
+    """Each one sends a byte of a header now and then, and never ends."""
     monkeypatch.setattr(webhooks, "EXCHANGE_S", 0.6)
     monkeypatch.setattr(webhooks, "LONG_S", 0.1)
     monkeypatch.setattr(webhooks, "CHECK_INTERVAL_S", 0.02)
-    monkeypatch.setattr(webhooks, "RETRY_S", (600.0,))  # no second try begins meanwhile
+    monkeypatch.setattr(webhooks, "RETRY_S", (600.0,))  # no second attempt starts during the test
     ends = threading.Event()
 
     def drip(listening):
@@ -277,7 +277,7 @@ def test_receivers_that_drip_hold_up_nobody_and_are_shown(store, monkeypatch):
         with calling(store, daily=True) as client:
             client.post("/api/v1/pools/main/events", json=event(1))
             wait_until(lambda: sent)
-            assert not any(each.last_error for each in list_webhooks(store.engine))  # all are under way still
+            assert not any(each.last_error for each in list_webhooks(store.engine))  # all in progress
             wait_until(lambda: all(each.under_way_since for each in list_webhooks(store.engine)[:-1]))
             wait_until(lambda: all(each.last_error for each in list_webhooks(store.engine)[:-1]))
             wait_until(lambda: not any(each.under_way_since for each in list_webhooks(store.engine)))

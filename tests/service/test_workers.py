@@ -1,4 +1,4 @@
-"""Several processes on one PostgreSQL: what one writes the others show, and kills lose nothing."""
+"""Several processes on one PostgreSQL: each shows the others' changes, and kills lose nothing."""
 
 import json
 import os
@@ -28,7 +28,7 @@ POOL = "/api/v1/pools/main"
 
 @contextmanager
 def serving(folder, url, *options):
-    """The process that watches two workers, its port, and its log."""
+    """Start a server with two workers, and yield the parent process, its port and its log."""
     port, log = free_port(), folder / "log"
     command = [*PODIUM, "serve", "--db", url, "--port", str(port), "--workers", "2", *options]
     with (
@@ -46,7 +46,7 @@ def serving(folder, url, *options):
 
 
 def workers_of(server):
-    """The numbers of the workers' processes."""
+    """Return the process IDs of the workers."""
     found = set()
     for stat in Path("/proc").glob("[0-9]*/stat"):
         with suppress(OSError):
@@ -57,12 +57,12 @@ def workers_of(server):
 
 
 def name_of_worker(answer):
-    """What a worker's ids of requests begin with."""
+    """Return the prefix of a worker's request IDs."""
     return answer.headers["x-request-id"].partition("-")[0]
 
 
 def client_of_each(port, key, stack):
-    """A client of each worker: one connection stays with whoever took it."""
+    """Return a client for each worker; a connection stays with the worker that accepted it."""
     clients = {}
 
     def connect():
@@ -98,7 +98,7 @@ def store(new_url):
 
 
 def listen(client, entries, ended):
-    """Take what a stream sends until it ends, or its worker is killed."""
+    """Collect a stream's entries until it ends or its worker is killed."""
     with suppress(httpx2.TransportError), client.stream("GET", f"{POOL}/stream") as stream:
         entries.append(stream.headers["x-accel-buffering"])
         for line in stream.iter_lines():
@@ -107,8 +107,8 @@ def listen(client, entries, ended):
     ended.set()
 
 
-def show_what_the_other_writes(one, other, entries):
-    """The board of each worker, and a stream, have what was sent to either."""
+def check_that_both_show_new_results(one, other, entries):
+    """Check that each worker's leaderboard and a stream have the results sent to either worker."""
     board = f"{POOL}/leaderboard"
     assert other.get(board).json()["players"] == []
     assert one.post(f"{POOL}/events", json=event(1)).status_code == 201
@@ -117,8 +117,8 @@ def show_what_the_other_writes(one, other, entries):
     until(lambda: other.get(board).json()["players"] == one.get(board).json()["players"] != [])
 
 
-def show_the_same_moment(one, other):
-    """A race that runs stands the same at either worker, as soon as its places were answered."""
+def check_that_both_show_the_same_places(one, other):
+    """Check that both workers show the same places of a race as soon as one confirms them."""
     race = f"{POOL}/fixtures/tonight"
     planned = {"fixture_id": "tonight", "starts_at": "2035-01-01T00:00:00Z", "entrants": [{"player": x} for x in "abc"]}
     assert one.post(f"{POOL}/fixtures", json=planned).status_code == 201
@@ -127,8 +127,8 @@ def show_the_same_moment(one, other):
     assert one.get(f"{race}/places").json() == other.get(f"{race}/places").json()
 
 
-def limit_a_key_once(one, other, key):
-    """Limits are of the key, whichever worker gets the request, and a scrape of either has the requests of both."""
+def check_that_limits_are_shared(one, other, key):
+    """Check that both workers share a key's limit, and that each reports the metrics of both."""
     began, statuses = time.monotonic(), []
     for each in (one, other) * 15:
         statuses.append(each.get(f"{POOL}/leaderboard", headers={"Authorization": f"Bearer {key}"}).status_code)
@@ -144,8 +144,8 @@ def limit_a_key_once(one, other, key):
     assert one.get("/metrics").text.count(route) == other.get("/metrics").text.count(route)
 
 
-def kill_workers_in_the_midst_of_posts(server, port, key, kills):
-    """The events that were answered; each was sent until it was."""
+def kill_workers_during_posts(server, port, key, kills):
+    """Repeat each post until it is confirmed, kill workers meanwhile, and return the confirmed events."""
     answered, stop, numbers = set(), threading.Event(), iter(range(100, 100_000))
 
     def send(number):
@@ -173,10 +173,10 @@ def kill_workers_in_the_midst_of_posts(server, port, key, kills):
         wait_for_more()
         worker = min(until(lambda: both_workers(server)))
         os.kill(worker, signal.SIGSTOP)
-        time.sleep(1.0)  # until its parent waits for its answer
+        time.sleep(1.0)  # by now the parent waits for a health check
         os.kill(worker, signal.SIGKILL)
         killed = time.monotonic()
-        until(lambda: both_workers(server))  # another takes its place
+        until(lambda: both_workers(server))  # a new worker replaces it
         assert time.monotonic() - killed < HEALTH_CHECK_S / 2
         wait_for_more()
     stop.set()
@@ -186,7 +186,7 @@ def kill_workers_in_the_midst_of_posts(server, port, key, kills):
 
 
 def both_workers(server):
-    """The numbers of the workers' processes, if there are two."""
+    """Return the process IDs of the workers if there are two."""
     workers = workers_of(server)
     return workers if len(workers) == 2 else None
 
@@ -205,17 +205,17 @@ def test_two_workers_behind_a_proxy_are_one_service(tmp_path, store):
         listener = threading.Thread(target=listen, args=(through, entries, ended))
         listener.start()
         until(lambda: entries)
-        show_what_the_other_writes(one, other, entries)
-        show_the_same_moment(one, other)
-        limit_a_key_once(one, other, limited)
+        check_that_both_show_new_results(one, other, entries)
+        check_that_both_show_the_same_places(one, other)
+        check_that_limits_are_shared(one, other, limited)
         with client_of(proxy) as client:
             client.get("/healthz").raise_for_status()
-        until(lambda: '"client": "192.0.2.9"' in log.read_text(encoding="utf-8"))  # whom the proxy named
-        answered = kill_workers_in_the_midst_of_posts(server, port, key, times(1, 30))
+        until(lambda: '"client": "192.0.2.9"' in log.read_text(encoding="utf-8"))  # the address that the proxy reported
+        answered = kill_workers_during_posts(server, port, key, times(1, 30))
         if FULL:
-            server.kill()  # workers end with the process that watches them: the port is free below
+            server.kill()  # workers end with their parent, so the port is free below
         server.terminate()
-        until(ended.is_set)  # streams end as the service stops, if their worker was not killed before
+        until(ended.is_set)  # streams end with the service, unless their worker was killed
         listener.join()
         assert server.wait(30.0) in {0, -signal.SIGKILL}
     until(lambda: not listens(port))

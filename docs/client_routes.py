@@ -54,8 +54,8 @@ def argument(name: str, details: dict[str, Any], *, is_required: bool) -> Argume
     choices = [each for each in details.get("anyOf", [details]) if each.get("type") != "null"]
     schema, sent, description = choices[0], name, details.get("description", "")
     default = details.get("default")
-    if name == "entrants":
-        kind, sent = "Entrants", "entrant_rows(entrants)"
+    if name in ("entrants", "players"):
+        kind, sent = "Entrants", f"entrant_rows({name})"
     elif schema["type"] == "array":
         kind, sent, default = f"Iterable[{type_of(schema['items'])}]", f"[*{name}]", ()
     elif schema.get("format") == "date-time":

@@ -43,7 +43,6 @@ def comparison_page() -> str:
         "losses": loss_table(),
         "tuned": tuned_table(),
         "parts": part_table(),
-        "starts": largest_effect_of_starts(),
         "cases": case_table(),
         "coverage": coverage_table(),
         "newer": newer_table(),
@@ -138,12 +137,6 @@ def part_table() -> str:
             history = max(changes, key=lambda each: changes[each])
             rows.append([part, f"{changes[history]:+.4f}", short_title(history)])
     return markdown(["part left out", "log loss", "in"], rows)
-
-
-def largest_effect_of_starts() -> str:
-    """Return the largest change of a log loss by other start values."""
-    changes = [abs(float(text)) for row in rows_of("self-tuning-starts") for text in list(row.values())[1:]]
-    return f"{max(changes):.4f}"
 
 
 def case_table() -> str:

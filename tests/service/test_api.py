@@ -192,6 +192,8 @@ ROUTES = [
     ("POST", f"{PLAYER}/anonymize", None, ADMIN),
     ("POST", f"{PLAYER}/unmerge", None, ADMIN),
     ("POST", f"{PLAYER}/void", None, ADMIN),
+    ("GET", f"{POOL}/starting-ratings", None, READ),
+    ("PUT", f"{POOL}/starting-ratings", {"players": [{"player": "a", "rating": 1.0}]}, ADMIN),
     ("GET", f"{POOL}/compare?player=a&other=b", None, READ),
     ("POST", f"{POOL}/predict", {"entrants": ["a", "b"]}, READ),
     ("POST", f"{POOL}/matchmaking", TICKETS, READ),

@@ -166,6 +166,9 @@ def test_the_client_can_do_everything_the_service_offers(kind, bridge):
         assert client.merge("main", "x", "b") > 0
         assert client.unmerge("main", "x") > 0
         assert client.unmerge("main", "x") == 0
+        assert client.set_starting_ratings("main", [{"player": "x", "rating": 1800.0}]) > 0
+        assert [start["player"] for start in client.starting_ratings("main")] == ["x"]
+        assert client.set_starting_ratings("main", [{"player": "x", "rating": 1500.0}]) > 0
         assert client.merge("main", "x", "b") > 0
         moved = client.void_player("main", "c", dry_run=True)
         assert client.void_player("main", "c", reason="banned") == moved > 0

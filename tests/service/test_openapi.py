@@ -158,7 +158,14 @@ def test_the_clients_have_every_route_with_its_response_type(service):
     calls, ids = {}, {}
     for name, build in inspect.getmembers(podium.Client, inspect.isfunction):
         needed = [each for each in inspect.signature(build).parameters.values() if each.default is each.empty]
-        values = {"events": {}, "event": {"event_id": "e"}, "entrants": ["a", "b"], "tickets": [], "keep": 0.5}
+        values = {
+            "events": {},
+            "event": {"event_id": "e"},
+            "entrants": ["a", "b"],
+            "players": [],
+            "tickets": [],
+            "keep": 0.5,
+        }
         if not name.startswith("_") and name not in ("send", "close"):
             named = {each.name: values.get(each.name, "x") for each in needed[1:] if each.kind is not each.VAR_KEYWORD}
             call = build(None, **named)

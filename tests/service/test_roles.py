@@ -73,6 +73,7 @@ NEEDED = {
         GET /api/v1/pools/{pool}/players/{player}/reasons
         GET /api/v1/pools/{pool}/players/{player}/rivals
         GET /api/v1/pools/{pool}/search
+        GET /api/v1/pools/{pool}/starting-ratings
         GET /api/v1/pools/{pool}/seasons
         GET /api/v1/pools/{pool}/seasons/{season}/leaderboard
         GET /api/v1/pools/{pool}/snapshots
@@ -172,6 +173,7 @@ NEEDED = {
         POST /admin/{pool}/settings
         POST /admin/{pool}/system
         POST /admin/{pool}/order
+        POST /admin/{pool}/start
         POST /admin/{pool}/unmerge
         POST /admin/{pool}/void
         POST /admin/{pool}/webhooks
@@ -191,6 +193,7 @@ NEEDED = {
         PUT /api/v1/pools/{pool}/events/{event_id}
         PUT /api/v1/pools/{pool}/system
         PUT /api/v1/pools/{pool}/order
+        PUT /api/v1/pools/{pool}/starting-ratings
     """,
     "owner": """
         POST /admin
@@ -281,6 +284,7 @@ BACKDATES = (  # requests that change old ratings; in this order, each succeeds 
     (f"POST {API}/events/{{event_id}}/unvoid", {}, None),
     (f"POST {API}/merge", {}, {"player": "late", "into": "a"}),
     (f"POST {API}/players/{{player}}/unmerge", {"player": "late"}, None),
+    (f"PUT {API}/starting-ratings", {}, {"players": [{"player": "a", "rating": 1800}]}),
     (f"PUT {API}/system", {}, {"system": "glicko2"}),
     (f"PUT {API}/order", {}, {"order": "sequence"}),
     (f"PUT {API}/order", {}, {"order": "dated"}),
@@ -300,6 +304,7 @@ FORMS_BACKDATE = (
     ("POST /admin/{pool}/merge", {}, {"player": "late", "into": "a"}),
     ("POST /admin/{pool}/unmerge", {}, {"player": "gone"}),
     ("POST /admin/{pool}/void", {}, {"player": "a"}),
+    ("POST /admin/{pool}/start", {}, {"player": "a", "rating": "1800"}),
     ("POST /admin/{pool}/system", {}, {"system": "glicko2"}),
     ("POST /admin/{pool}/order", {}, {"order": "sequence"}),
     ("POST /admin/{pool}/seasons", {}, {"name": "s", "starts_at": OLD, "keep": "50"}),

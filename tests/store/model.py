@@ -17,6 +17,7 @@ class Truth:
     matches: dict = field(default_factory=dict)  # entrants
     merged: dict = field(default_factory=dict)
     equipment: dict = field(default_factory=dict)  # by what each is called or was, what it is called or goes on as
+    starts: dict = field(default_factory=dict)  # starting rating and deviation of each account
     order: int = 0
     is_undated: bool = False  # whether events have numbers in the place of dates
     widens: bool = True  # whether seasons make ratings less certain
@@ -56,6 +57,17 @@ class Truth:
             rows = [*rows, *(shared | {"player": name, "status": "quit"} for name in absent)]
         self.events[event_id] = known | {"rows": rows, "present": present}
 
+    def start(self, name, rating, deviation):
+        """Give someone a starting rating."""
+        self.starts[self.resolved(name)] = rating, deviation
+
+    def starting_table(self):
+        """The starting ratings that count, as rows."""
+        found = {self.resolved(account): start for account, start in self.starts.items()}
+        found |= {account: start for account, start in self.starts.items() if account not in self.merged}
+        rows = [{"player": name, "rating": start[0], "deviation": start[1]} for name, start in found.items()]
+        return [{column: value for column, value in row.items() if value is not None} for row in rows]
+
     def counting(self):
         """The events that count, in the order of rating: players by who they are now."""
         best = {}
@@ -79,11 +91,16 @@ class Truth:
 
     def ratings(self):
         """What it all comes to, event by event: of players, and of equipment with their kind before the name."""
-        live = podium.Live(self.system)
+        starts, played = self.starting_table(), set()
+        live, starters = podium.Live(self.system, start=starts or None), {row["player"] for row in starts}
         steps = [*self.counting(), *self.seasons]
         for _, _, what in sorted(steps, key=lambda each: each[:2]):
             if isinstance(what, float):
-                live.reset(what, widens=True)
+                rated, before, _ = live.reset(what, widens=True)
+                new = [row for row, (_, name) in enumerate(rated) if name in starters - played]
+                live._ratings.states[new] = before[new]  # a starting rating counts before the first event
             else:
                 live.rate(what)
-        return {name.replace("\x1f", "/"): state.rating for (_, name), state in live.ratings.items()}
+                played |= {row["player"] for row in what}
+        found = {name: state for (_, name), state in live.ratings.items() if state.events or name not in starters}
+        return {name.replace("\x1f", "/"): state.rating for name, state in found.items()}

@@ -19,6 +19,7 @@ from podium.engine.system import System
 from podium.log.database import StoreError
 from podium.store import Store
 from podium.store.writing import proposals
+from podium.store.writing.accounts import set_starting_ratings
 from podium.systems import find, make_system
 
 START = datetime(2025, 1, 1, tzinfo=UTC)
@@ -151,6 +152,16 @@ class Model(RuleBasedStateMachine):
             assert not self.truth.events or minute > self.truth.following
         else:
             self.truth.seasons.append(season)
+
+    @rule(
+        name=st.sampled_from([*PLAYERS, "new"]),
+        rating=st.sampled_from([900.0, 1800.1]),
+        deviation=st.sampled_from([None, 60.0]),
+    )
+    def starting_rating(self, name, rating, deviation):
+        self.truth.start(name, rating, deviation)
+        row = {"player": name, "rating": rating, "deviation": deviation}
+        self.store.run("main", set_starting_ratings([row]))
 
     @precondition(lambda self: len(self.truth.events) > 3)
     @rule(name=st.sampled_from(PLAYERS), into=st.sampled_from(PLAYERS))

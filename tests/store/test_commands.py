@@ -4,6 +4,7 @@ import json
 import shutil
 import sqlite3
 from contextlib import closing
+from pathlib import Path
 from types import SimpleNamespace
 
 import polars as pl
@@ -346,7 +347,10 @@ def test_what_rates_a_pool_again_has_a_dry_run():
             ("merge", "--player", "cleo", "--into", "dan", "--pool", "main"),
             ("season", "begin", "two", "--pool", "main", "--starts", "2026-01-02", "--keep", "0.5"),
             ("pool", "configure", "main", "--system", "glicko2"),
+            ("pool", "start-ratings", "main", "--player", "ana", "--rating", "1700", "--deviation", "80"),
+            ("pool", "start-ratings", "main", "starts.csv"),
         ]
+        Path("starts.csv").write_text("player,rating,deviation\nana,1600,\nben,1400,90\n", "utf-8")
         for words in acts:
             moved = {row["player"]: row["after"] for row in json.loads(run(*words, "--dry-run", "--format", "json"))}
             assert moved

@@ -154,6 +154,14 @@ class RegisteredMatch(TypedDict):
     results: list[str]  # IDs of the events with the match's result, starting with the event that counts.
 
 
+class PlayerStart(TypedDict):
+    """The rating with which a player enters the first event."""
+
+    player: str  # The player's name.
+    rating: float  # Starting rating, in points.
+    deviation: float | None  # Starting deviation. Null if the system has no deviation.
+
+
 class NewName(TypedDict):
     """A player's new name."""
 

@@ -12,6 +12,7 @@ from podium.client.answers import (
     Leaderboard,
     LogRecord,
     PlayerDetails,
+    PlayerStart,
     PoolSummary,
     RatingCount,
     ReasonTotals,
@@ -79,6 +80,16 @@ class ReadRoutes:
             The list.
         """
         return json_call("GET", "/pools/{pool}/matches", list[str], pool=pool)
+
+    @route
+    def starting_ratings(self, pool: str) -> Call[list[PlayerStart]]:
+        """List the ratings that the organiser gave to players for their first events.
+
+        Returns:
+            A list. Each item is the rating with which a player enters the first event. It has the fields `player,
+            rating, deviation`.
+        """
+        return json_call("GET", "/pools/{pool}/starting-ratings", list[PlayerStart], pool=pool)
 
     @route
     def keys(self, pool: str) -> Call[list[KeyDetails]]:

@@ -260,6 +260,29 @@ class WriteRoutes:
         ).then(rerated)
 
     @route
+    def set_starting_ratings(
+        self, pool: str, players: Entrants, *, reason: str = "", dry_run: bool = False
+    ) -> Call[int]:
+        """Set the ratings with which players enter their first events, and recalculate all later ratings.
+
+        Args:
+            players: The players, who may be new.
+            reason: Reason to record in the log. It can be deleted later.
+            dry_run: Save nothing.
+
+        Returns:
+            Number of history rows that changed, or would change.
+        """
+        return json_call(
+            "PUT",
+            "/pools/{pool}/starting-ratings",
+            Rerated,
+            {"players": entrant_rows(players)},
+            {"reason": reason, "dry_run": dry_run},
+            pool=pool,
+        ).then(rerated)
+
+    @route
     def rename(self, pool: str, player: str, name: str, *, kind: str = "") -> Call[None]:
         """Rename a player everywhere. Ratings do not change.
 

@@ -100,6 +100,8 @@ def read_start(source: Any, system: System, period: str = EVENT, pools: Sequence
         if str(source).lower().endswith(".csv"):
             frame = with_formulas(frame)
         refuse_other_origin(Path(source), name, system, period)
+    empty = [column.name for column in frame if column.null_count() == frame.height > 0]
+    frame = frame.drop(column for column in empty if column not in ("player", "rating"))
     refuse_columns(frame, name, system)
     players, faults = read_identities(frame, name, pools)
     columns, wrong = state_columns(frame, system)

@@ -29,11 +29,12 @@ RENAME, ANONYMIZE = "rename", "pseudonymise"  # players, by number
 SEASON, CONFIGURE, RERATE = "season", "configure", "rerate"  # the pool; the last by a version with different arithmetic
 CLOSE, REOPEN = "close", "reopen"  # the pool
 DESCRIBE = "describe"  # the pool: its complete new description
+START = "start"  # players, by number: the rating before the first event; without a body, a newcomer's
 BLANK = "blank"  # the reason or title of an entry, by its place in the chain
 REDACT = "redact"  # redacted texts of earlier entries, with the hashes of their present content
 KINDS = (
     SUBMIT, AMEND, VOID, UNVOID, REGISTER, MERGE, UNMERGE, RENAME, ANONYMIZE, SEASON, CONFIGURE, RERATE, CLOSE,
-    REOPEN, DESCRIBE, BLANK, PLAN, CANCEL, MOVE, REDACT,
+    REOPEN, DESCRIBE, BLANK, PLAN, CANCEL, MOVE, REDACT, START,
 )  # fmt: skip
 CURRENT_KINDS = {UNVOID: "unvoid", ANONYMIZE: "anonymize"}  # current names of kinds that are stored under a former name
 WITH_CONTENT = (SUBMIT, AMEND, MOVE)  # kinds whose body is an event's content; the digest identifies repeats

@@ -26,6 +26,7 @@ from podium.pool.snapshot import (
     IdTable,
     Season,
     Snapshot,
+    Start,
 )
 from podium.pool.texts import Texts
 from podium.version import ARITHMETIC
@@ -104,6 +105,7 @@ class Draft:
     pool: Pool
     direct_merges: Mapping[int, int | None]
     merged: Mapping[int, int]
+    direct_starts: Mapping[int, tuple[str, Start]]
     seasons: Mapping[int, Season]
     contents: Contents
     table: TableDraft  # events and seasons, by uid
@@ -123,7 +125,7 @@ class Draft:
             TableDraft(events.matches.ids, events.matches.columns, {"seq": NONE, "expires_at": 0, "result": NONE}),
             TableDraft(events.fixtures.ids, events.fixtures.columns, {"seq": NONE, "starts_at": 0, "is_cancelled": 0}),
         )
-        facts = base.pool, base.direct_merges, base.merged, events.seasons, base.contents
+        facts = base.pool, base.direct_merges, base.merged, base.direct_starts, events.seasons, base.contents
         return cls(base, *facts, *tables, seq=base.seq)
 
     def find(self, event_id: str) -> int:
@@ -197,6 +199,10 @@ class Draft:
                 order = setting.get("order", self.pool.order)
                 self.pool = replace(self.pool, system=system, order=order, arithmetic=ARITHMETIC)
                 self.affect(START)
+            case kinds.START:
+                number, start = int(entry.subject), json.loads(entry.body)
+                self.direct_starts = {**self.direct_starts, number: (self.pool.system.name, start)}
+                self._affect_player(self.merged.get(number, number))
             case kinds.RERATE:
                 self.pool = replace(self.pool, arithmetic=ARITHMETIC)
                 self.affect(START)
@@ -255,11 +261,17 @@ class Draft:
         into = json.loads(entry.body)["into"] if entry.kind == kinds.MERGE else None
         self.direct_merges = {**self.direct_merges, number: into}
         self.merged = resolved(self.direct_merges)
-        for key in self._keys_of(before if entry.kind == kinds.UNMERGE else number):
+        self._affect_player(before if entry.kind == kinds.UNMERGE else number)
+        if self.direct_starts:  # the one of a merged account may count now
+            self._affect_player(self.merged.get(number, number))
+
+    def _affect_player(self, number: int) -> None:
+        """Record that ratings may change from a player's first event onwards."""
+        for key in self._keys_of(number):
             self.affect(key)
 
     def _keys_of(self, number: int) -> list[OrderKey]:
-        """Return the keys of the earliest events at which merging accounts may change ratings."""
+        """Return the keys of the earliest events in which a player may take part."""
         base = self.base
         if self.table.changed:
             return [START]

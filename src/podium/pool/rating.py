@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from podium.engine.heats import encode_small, entries_of
-from podium.engine.replay import NEVER, Replayed, by_columns, newcomers, replay_updates
+from podium.engine.replay import NEVER, Replayed, by_columns, replay_updates
 from podium.errors import NotFiniteError
 from podium.log.content import holds_player_numbers
 from podium.pool.batches import (
@@ -25,7 +25,7 @@ from podium.pool.batches import (
 )  # fmt: skip
 from podium.pool.columns import NONE, Array, numbers_of, slot_of, slots_of
 from podium.pool.fold import Draft
-from podium.pool.roster import Roster
+from podium.pool.roster import Roster, entering_states
 from podium.pool.snapshot import RATED, ROW_TYPES, SEASON, UNRATED, Snapshot, are_counting, without_ratings
 
 SPAN_EVENTS = 5_000  # number of events rated before other threads get another chance to run
@@ -59,12 +59,14 @@ def rate(draft: Draft) -> tuple[Snapshot, Ratings]:
     first_row = base.row_at(position)
     after = replace(
         base, pool=draft.pool, seq=draft.seq, events=events, contents=draft.contents,
-        direct_merges=draft.direct_merges, merged=draft.merged, carried=base.carry(first_row),
+        direct_merges=draft.direct_merges, merged=draft.merged, direct_starts=draft.direct_starts,
+        carried=base.carry(first_row),
     )  # fmt: skip
     if position == events.size == base.events.size:
         return after, Ratings(position, base.rows.size)
     ratings = Ratings(position, first_row)
-    rater = Rater(base, after, ratings)
+    # new starting ratings count for players without earlier events
+    rater = Rater(replace(base, merged=draft.merged, direct_starts=draft.direct_starts), after, ratings)
     for first in range(position, events.size, SPAN_EVENTS):
         rater.rate_span(events.order.part("uid", first, min(first + SPAN_EVENTS, events.size)))
     return assembled(base, after, ratings), ratings
@@ -162,7 +164,7 @@ class Rater:
         slots = np.array([slot_of(row["player"]) for row in entries])
         newest = self.base.newest_rows(self.first_row, slots)
         known = newest >= 0
-        states = newcomers(self.system, slots.size)
+        states = entering_states(self.system, numbers_of(slots), self.base.starts)
         states[known] = self.base.rows.at("state", newest[known])
         started_at = int(columns.value("started_at", uid))
         seen = self.base.played_at(newest)
@@ -214,7 +216,7 @@ def sent_results_of(snapshot: Snapshot, uids: Array) -> pl.DataFrame:
 def roster_before(snapshot: Snapshot, position: int, slots: Array) -> Roster:
     """Return the states of these players and equipment, and the state of their pool, before a position."""
     numbers = np.sort(numbers_of(slots))
-    roster = Roster.of_newcomers(snapshot.pool.system, numbers)
+    roster = Roster.of_newcomers(snapshot.pool.system, numbers, snapshot.starts)
     rows = snapshot.rows_before(position, slots_of(numbers))
     known = rows >= 0
     roster.states[known] = snapshot.rows.at("state", rows[known])

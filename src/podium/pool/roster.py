@@ -1,5 +1,6 @@
 """The players of a pool, and their states between events."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +13,7 @@ from podium.engine.tables.encoding import Events, encode
 from podium.engine.tables.selection import EVENT
 from podium.log.pools import NUMBER_US, Pool
 from podium.pool.columns import Array as Integers
-from podium.pool.snapshot import Season
+from podium.pool.snapshot import Season, Start
 from podium.results.columns import in_order
 from podium.results.consistency import SEQUENCE
 from podium.results.reading import Results
@@ -32,6 +33,15 @@ def entrant_numbers(names: pl.Series) -> Integers:
     return names.str.extract(r"(-?\d+)$").cast(pl.Int64).to_numpy()
 
 
+def entering_states(system: System, numbers: Integers, starts: Mapping[int, Start]) -> States:
+    """Return the states with which these players enter their first events, as an array of shape (players, fields)."""
+    states = newcomers(system, numbers.size)
+    for row, number in enumerate(numbers.tolist()) if starts else ():
+        if number in starts:
+            states[row] = system.filled_states({name: np.array([value]) for name, value in starts[number].items()})
+    return states
+
+
 @dataclass(slots=True)
 class Roster:
     """The players of one pool and the pool's own state, both of which change with every event."""
@@ -41,12 +51,13 @@ class Roster:
     states: States  # (players, fields); a player who has no rated event has a newcomer's state
     played_at: Integers  # start of the player's latest event in microseconds since 1970, or NEVER
     pool: PoolNumbers  # (1, fields)
+    starts: Mapping[int, Start]  # starting ratings by number
 
     @classmethod
-    def of_newcomers(cls, system: System, numbers: Integers) -> "Roster":
+    def of_newcomers(cls, system: System, numbers: Integers, starts: Mapping[int, Start]) -> "Roster":
         """Return a roster of unrated players, given their numbers in ascending order, for a pool without events."""
-        played_at = np.full(numbers.size, NEVER)
-        return cls(system, numbers, newcomers(system, numbers.size), played_at, new_pools(system, 1))
+        states, played_at = entering_states(system, numbers, starts), np.full(numbers.size, NEVER)
+        return cls(system, numbers, states, played_at, new_pools(system, 1), starts)
 
     def rows_of(self, numbers: Integers) -> Integers:
         """Return the row of each player, adding rows for unknown players."""
@@ -66,7 +77,7 @@ class Roster:
         return self.rows_of(numbers)
 
     def _admit(self, numbers: Integers) -> None:
-        new = Roster.of_newcomers(self.system, numbers)
+        new = Roster.of_newcomers(self.system, numbers, self.starts)
         every = np.concatenate([self.numbers, numbers])
         order = np.argsort(every)
         self.numbers = every[order]

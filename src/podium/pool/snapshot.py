@@ -68,6 +68,9 @@ class Season(NamedTuple):
     widens: bool = False  # True if ratings became less certain by as many points as the season moved them
 
 
+Start = Mapping[str, float]  # starting rating of a player, and the deviation if the system has one
+
+
 class Event(NamedTuple):
     """The current version of an event."""
 
@@ -229,6 +232,8 @@ class Snapshot:
     learnt: States  # the pool's learnt values after each event
     direct_merges: Mapping[int, int | None] = field(default_factory=dict)  # as they were logged, by number
     merged: Mapping[int, int] = field(default_factory=dict)  # for each merged account, its final account
+    # starting ratings as they were logged, by number, each after the name of the system for which it was given
+    direct_starts: Mapping[int, tuple[str, Start]] = field(default_factory=dict)
     carried: Carried = CARRIED_NOTHING
 
     def memory(self) -> dict[int, int]:
@@ -320,6 +325,19 @@ class Snapshot:
         known = at >= 0
         played[known] = columns.at("started_at", self.rows.at("event", at[known]))
         return played
+
+    @cached_property
+    def starts(self) -> Mapping[int, Start]:
+        """The starting ratings that count, by number.
+
+        The one of a merged account counts for the player, unless the player has one too.
+        """
+        found = {}
+        for number in sorted(self.direct_starts, key=lambda number: number not in self.merged):
+            system, start = self.direct_starts[number]
+            if system == self.pool.system.name:
+                found[self.merged.get(number, number)] = start
+        return found
 
     @cached_property
     def slots(self) -> Array:
@@ -428,6 +446,7 @@ def facts_of(snapshot: Snapshot) -> dict[str, Any]:
         "seasons": [[uid, *season] for uid, season in snapshot.events.seasons.items()],
         "direct_merges": [*snapshot.direct_merges.items()],
         "merged": [*snapshot.merged.items()],
+        "starts": [*snapshot.direct_starts.items()],
     }
 
 
@@ -444,4 +463,5 @@ def restored(pool: Pool, facts: Mapping[str, Any], parts_of: Callable[[str], Ite
     return replace(
         found, seq=facts["seq"], events=replace(found.events, seasons=seasons),
         direct_merges=dict(facts["direct_merges"]), merged=dict(facts["merged"]),
+        direct_starts=dict(facts.get("starts", ())),
     )  # fmt: skip

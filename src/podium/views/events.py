@@ -2,14 +2,14 @@
 
 import math
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from decimal import Decimal
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 import polars as pl
 
-from podium.engine.replay import Replayed, with_idle_before
+from podium.engine.replay import NEVER, Replayed, with_idle_before
 from podium.engine.system import System
 from podium.engine.tables.encoding import Events, encode
 from podium.engine.tables.equipment import names_in
@@ -27,7 +27,7 @@ from podium.log.players import known_numbers, names_of, unrated_error
 from podium.pool.columns import Array, slots_of
 from podium.pool.rating import numbers_in, results_of, roster_before
 from podium.pool.roster import Roster, as_results
-from podium.pool.snapshot import RATED, STATUSES, Event, Snapshot
+from podium.pool.snapshot import RATED, STATUSES, Event, Snapshot, Start
 from podium.pool.snapshot import SEASON as SEASON_STATUS
 from podium.probability.draws import draw_chance
 from podium.results.columns import UTC
@@ -121,7 +121,11 @@ def explanation(pool: PoolAt, event_id: str, name: str) -> Explanation:
     Raises:
         UnknownError: there is no such pool or event, or the player is not rated in it.
     """
-    return explain(pool.system, *rated_event(pool, event_id), name_of(pool, name))
+    event, player = replay_by_id(pool, event_id), name_of(pool, name)
+    found = explain(pool.system, event.events, event.replayed, event.event.event_id, player)
+    if event.before.entered_with(player) is None:
+        return found
+    return replace(found, summary=f"{found.summary} You started at {found.shown_before}, set by the organiser.")
 
 
 def reasons(pool: PoolAt, name: str, events: int = 10) -> ReasonTotals:
@@ -179,11 +183,16 @@ def alternatives(pool: PoolAt, event_id: str, name: str, *, margin: float | None
 
 def rated_event(pool: PoolAt, event_id: str) -> tuple[Events, Replayed, str]:
     """Return the replay of an event from `replay_of`, and the event's current ID."""
+    found = replay_by_id(pool, event_id)
+    return found.events, found.replayed, found.event.event_id
+
+
+def replay_by_id(pool: PoolAt, event_id: str) -> "RatedEvent":
+    """Return the replay of the event with an ID, or raise UnknownError if it is not rated."""
     event = find_event(pool, event_id)
     if event.status != STATUSES[RATED]:
         raise UnknownError(f"event {event_id!r} is not rated: {event.reason}")
-    found = replay_of(pool, event, event_results(pool, [event]))
-    return found.events, found.replayed, event.event_id
+    return replay_of(pool, event, event_results(pool, [event]))
 
 
 class Before(NamedTuple):
@@ -213,6 +222,11 @@ class Before(NamedTuple):
         """Return each player's state, by name. Newcomers have the starting state."""
         rows, newcomer = self.rows(names).tolist(), self.roster.system.newcomer()
         return {name: read(self.roster.states, row, newcomer) for name, row in zip(names, rows, strict=True)}
+
+    def entered_with(self, name: str) -> Start | None:
+        """Return the starting rating of a player without earlier rated events, or None."""
+        (row,) = self.rows([name])
+        return self.roster.starts.get(self.numbers[name]) if self.roster.played_at[row] == NEVER else None
 
 
 def system_and_states(pool: PoolAt, names: Sequence[str]) -> tuple[System, list[Any]]:

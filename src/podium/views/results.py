@@ -1,6 +1,7 @@
 """The current results of a pool, with the names of players."""
 
 from collections.abc import Sequence
+from dataclasses import asdict
 
 import numpy as np
 import polars as pl
@@ -16,6 +17,7 @@ from podium.rated import Rated
 from podium.rating import rate
 from podium.results.columns import FOR_PAGES
 from podium.results.reading import Results
+from podium.support.answers import answer, described
 from podium.views.names import present_names
 from podium.views.reader import PoolAt
 
@@ -26,7 +28,30 @@ def rate_results(pool: PoolAt) -> Rated:
     Returns:
         The library's result. Seasons are not included.
     """
-    return rate(counting_results(pool), pool.system)
+    start = [asdict(row) for row in starting_ratings(pool)]
+    return rate(counting_results(pool), pool.system, start=start or None)
+
+
+@answer
+class PlayerStart:
+    """The rating with which a player enters the first event."""
+
+    player: str = described("The player's name.")
+    rating: float = described("Starting rating, in points.")
+    deviation: float | None = described("Starting deviation. Null if the system has no deviation.")
+
+
+def starting_ratings(pool: PoolAt) -> tuple[PlayerStart, ...]:
+    """List the starting ratings that count.
+
+    Returns:
+        The players with their starting ratings.
+    """
+    starts = pool.snapshot.starts
+    names = present_names(pool, starts)
+    return tuple(
+        PlayerStart(names[number], start["rating"], start.get("deviation")) for number, start in starts.items()
+    )
 
 
 SMALL_ROWS = 1_000

@@ -14,6 +14,7 @@ from podium.cli.service.storing import (
     DATABASE,
     POOL_NAME,
     RERATING,
+    RERATING_WITH_REASON,
     STORE,
     OrderWord,
     Rerating,
@@ -167,6 +168,28 @@ def set_order(
     start = None if started_at is None else instant(started_at, whole_day=False)
     done, planned = f"pool {name} now has the order {order.value}", f"pool {name} would have the order {order.value}"
     change.make(name, ordering.set_order(order.value, start, every), done, planned)
+
+
+@pool.command(
+    "start-ratings",
+    "podium pool start-ratings karts newcomers.csv --dry-run",
+    "podium pool start-ratings karts --player Ana --rating 1800 --deviation 120",
+    short_help="Set the ratings with which players enter their first events.",
+)
+def set_starting_ratings(
+    name: str = NAME,
+    file: Path | None = Argument(None, help="Table with player, rating and deviation."),
+    player: str | None = Option(None, help="Name of a single player, instead of FILE."),
+    rating: float | None = Option(None, help="The player's rating."),
+    deviation: float | None = Option(None, help="The player's deviation [default: that of every newcomer]."),
+    change: Rerating = RERATING_WITH_REASON,
+) -> None:
+    """Set the ratings with which players enter their first events, and recalculate all later ratings."""
+    from podium.store.writing import accounts
+
+    one = [{"player": player, "rating": rating, "deviation": deviation}]
+    act = accounts.set_starting_ratings(file or one)
+    change.make(name, act, "the starting ratings are set", "the starting ratings would be set")
 
 
 @pool.command("log", "podium pool log karts --most 20")

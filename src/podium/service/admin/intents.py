@@ -170,6 +170,10 @@ KINDS = {
         ADMIN, lambda details: accounts.unmerge(details["player"]),
         "Undo the merge of {player}", "Undo the merge", "Stored. {player} is separate again.", ("players", "{player}"),
     ),
+    "start": Kind(
+        ADMIN, lambda details: accounts.set_starting_ratings([details]),
+        "Starting rating of {player}", "Store", "Stored. {player} has this starting rating.", (),
+    ),
     "season": Kind(
         ADMIN,
         lambda details: administration.begin_season(
@@ -293,7 +297,7 @@ def refuse_beyond_key(admission: Admission, intent: Intent) -> None:
         raise AccessError(403, lacking(intent.kind.role, pool))
     if admission.key.backdating_limit_s is None:
         return
-    if intent.name in ("sheet", "merge", "unmerge", "void_player", "configure", "order"):
+    if intent.name in ("sheet", "merge", "unmerge", "void_player", "start", "configure", "order"):
         refuse_backdating_limit(request)
     starts = [details["starts_at"]] if "starts_at" in details else []
     for name in {"started_at", "sequence"} & {*details[ROWS].columns} if ROWS in details else ():

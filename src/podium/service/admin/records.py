@@ -43,6 +43,7 @@ DEEDS = {  # descriptions of log entries, followed by their subject
     "reopen": "Opened the pool again",
     "describe": "Changed the description of the pool",
     "redact": "Removed a name from earlier entries",
+    "start": "Set the starting rating of",
     "blank": "Deleted the reason of the entry at place",
 }
 router = PageRouter(include_in_schema=False)
@@ -112,6 +113,17 @@ def players_page(admission: Admission, form: Form) -> FormsPage:
             f"Events in which the {word} took part will no longer count for anybody.",
             ("player", "Name"),
         ),
+        Section(
+            heading=f"Set the starting rating of a {word}",
+            action=f"{base}/start",
+            fields=(
+                Field(name="player", label="Name, known or new", required=True),
+                Field(name="rating", label="Rating", required=True),
+                Field(name="deviation", label="Deviation, if the system has one (empty: that of every newcomer)"),
+            ),
+            button="Show the effect",
+            notes=("It counts before the first event. All later ratings are recalculated.",),
+        ),
         section(
             f"Rename a {word}", "rename", "Rename",
             "The name changes everywhere. No rating changes, and results under the old name still count.",
@@ -140,6 +152,11 @@ def unmerge(_admission: Admission, form: Form) -> Intent:
 @acts(router, POOL_ADDRESS + "/void", players_page)
 def void_player(_admission: Admission, form: Form) -> Intent:
     return Intent("void_player", {"player": form.text("player").strip()})
+
+
+@acts(router, POOL_ADDRESS + "/start", players_page)
+def set_start(_admission: Admission, form: Form) -> Intent:
+    return Intent("start", {name: form.text(name).strip() or None for name in ("player", "rating", "deviation")})
 
 
 @acts(router, POOL_ADDRESS + "/rename", players_page)

@@ -284,13 +284,11 @@ class NewPool(Description):
     name: Name
     system: SystemName
     parameters: Parameters = {}
-    order: Annotated[
-        Order | None,
-        Field(
-            description="`dated` if its events have dates, or `sequence` if they have numbers instead. By default, the"
-            " first event decides."
-        ),
-    ] = None
+    order: Order | None = Field(
+        None,
+        description="`dated` if its events have dates, or `sequence` if they have numbers instead. By default, the"
+        " first event decides.",
+    )
 
 
 class Configuration(Strict):
@@ -307,9 +305,7 @@ class NewOrder(Strict):
 
     model_config = with_example({"order": "dated", "started_at": "2026-01-31T00:00:00Z", "every": "1w"})
 
-    order: Annotated[
-        Order, Field(description="`dated` if its events have dates, or `sequence` if they have numbers instead.")
-    ]
+    order: Order = Field(description="`dated` if its events have dates, or `sequence` if they have numbers instead.")
     started_at: Moment | None = Field(
         None,
         description="Date of the first event. By default, each event keeps the date it had before, or else gets the"
@@ -325,6 +321,22 @@ class Merge(Strict):
 
     player: Annotated[SentName, Field(description="Account to merge.")]
     into: Annotated[SentName, Field(description="Player who gets the results of both.")]
+
+
+class StartingRating(Strict):
+    """The rating with which a player enters the first event, and the deviation if the system has one."""
+
+    player: SentName
+    rating: float
+    deviation: float | None = None
+
+
+class StartingRatings(Strict):
+    """Starting ratings of players."""
+
+    model_config = with_example({"players": [{"player": "zoe", "rating": 1800, "deviation": 120}]})
+
+    players: list[StartingRating] = Field(min_length=1, max_length=10_000, description="The players, who may be new.")
 
 
 class NewName(Strict):

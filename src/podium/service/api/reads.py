@@ -37,6 +37,7 @@ from podium.store.reading.hindsight import BestEverBoard, HindsightPoint
 from podium.store.writing.administration import RegisteredMatch
 from podium.views import models
 from podium.views.player_models import Equipment, Leaderboard, Listing
+from podium.views.results import PlayerStart
 
 MAX_REASONS = 100  # events per sum of reasons
 router = ReadRouter(dependencies=[Depends(check_reader)])
@@ -283,6 +284,12 @@ def event(pool: PoolName, event_id: EventId, store: CurrentStore, response: Resp
 def explain(pool: PoolName, event_id: EventId, player: PlayerName, store: CurrentStore) -> explanations.ExplainedChange:
     """Explain why a player's rating changed in an event."""
     return explanations.explained_change(store.explain(pool, event_id, player))
+
+
+@router.get("/{pool}/starting-ratings", tags=["players"])
+def starting_ratings(pool: PoolName, store: CurrentStore) -> tuple[PlayerStart, ...]:
+    """List the ratings that the organiser gave to players for their first events."""
+    return store.starting_ratings(pool)
 
 
 @router.get("/{pool}/players/{player}/reasons", responses=error_responses(409), tags=["players"])

@@ -285,6 +285,16 @@ async def void_player(pool: PoolName, player: PlayerName, act: RequestedRerate, 
     return await act.rerate(pool, accounts.void_player(player), reason)
 
 
+@router.put("/{pool}/starting-ratings", tags=["players"])
+async def set_starting_ratings(
+    pool: PoolName, act: RequestedRerate, body: Sent[bodies.StartingRatings], *, reason: Reason = ""
+) -> Rerated:
+    """Set the ratings with which players enter their first events, and recalculate all later ratings."""
+    refuse_backdating_limit(act.request)
+    rows = [player.model_dump() for player in body.players]
+    return await act.rerate(pool, accounts.set_starting_ratings(rows), reason)
+
+
 @router.post("/{pool}/players/{player}/rename", tags=["players"])
 async def rename(
     pool: PoolName,

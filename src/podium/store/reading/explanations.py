@@ -162,6 +162,7 @@ class EventStory:
     explanation: Explanation | None = None
     imagined: WhatIf | None = None
     is_first: bool = False  # True if it was the player's first rated event
+    has_start: bool = False  # True if it was the player's first rated event, and the organiser had set a rating
     performance: PerformanceRating | None = None  # the player's performance in the event
     stakes_before: Stakes | None = None  # effect of each place before the event; None for several heats
 
@@ -220,6 +221,7 @@ def explained_story(pool: PoolReader, story: EventStory, event: RatedEvent, play
         explanation=explanation,
         imagined=what_if(*replayed, name, found=found) if is_quickly_imagined(pool.system, event.events) else None,
         is_first=bool(event.before.roster.played_at[event.before.rows([name])[0]] == NEVER),
+        has_start=event.before.entered_with(name) is not None,
         performance=performance(*replayed[:3], found[2]),
         stakes_before=stakes_before_event(pool, event.event, event.results, name, event.before),
     )

@@ -26,7 +26,7 @@ from podium.views.boards.seasons import final_leaderboard, final_leaderboards
 from podium.views.championship import standings
 from podium.views.models import PoolSummary
 from podium.views.player_models import FoundPlayer
-from podium.views.results import counting_results, rate_results
+from podium.views.results import counting_results, rate_results, starting_ratings
 
 
 class Reader(Moments):
@@ -210,6 +210,7 @@ class Reader(Moments):
     system_and_states = reads(events.system_and_states)
 
     player = reads(ranks.player)
+    starting_ratings = reads(starting_ratings)
     predict = reads(ahead.predicted)
 
     # Events

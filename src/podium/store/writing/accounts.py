@@ -9,14 +9,16 @@ import polars as pl
 
 from podium.engine.tables.equipment import called, equipment_name, kind_and_name
 from podium.errors import Fault, MeetingError, ParameterError, ResultsError
+from podium.ledger.saved import read_start
 from podium.log.content import Content
 from podium.log.database import StoreError
-from podium.log.log import MERGE, RENAME, UNMERGE, VOID, append, json_entry
+from podium.log.log import MERGE, RENAME, START, UNMERGE, VOID, append, json_entry
 from podium.log.players import (
     forget_alias,
     insert_aliases,
     known_numbers,
     names_of,
+    provisional_numbers,
     unrated_error,
     update_name,
 )
@@ -87,6 +89,29 @@ def unmerge(name: str, kind: str = "") -> Act:
             return Proposal(pool, UNMERGE)
         entry = json_entry(str(account), None, actor, reason)
         return Proposal(pool, UNMERGE, (entry,), refuses_unrateable=False)
+
+    return propose
+
+
+def set_starting_ratings(source: Any) -> Act:
+    """Set players' starting ratings, and recalculate ratings from their first events on. Unknown players are added.
+
+    Args:
+        source: a file or table, as for `start` of `podium.rate`. Only its ratings and deviations count.
+    """
+
+    def propose(pool: PoolReader, actor: str, reason: str) -> Proposal:
+        given, snapshot = read_start(source, pool.system), pool.snapshot
+        players = given.players["player"].to_list()
+        numbers, newcomers, known_names = provisional_numbers(pool, players)
+        names = [name for name in ("rating", "deviation") if name in pool.system.state_type._fields]
+        values = given.states[:, [pool.system.column(name) for name in names]].tolist()
+        entries = []
+        for number, row in zip(ends_of(players, numbers, snapshot.merged), values, strict=True):
+            start = dict(zip(names, row, strict=True))
+            if snapshot.direct_starts.get(number) != (pool.system.name, start):
+                entries.append(json_entry(str(number), start, actor, reason))
+        return Proposal(pool, START, tuple(entries), newcomers=newcomers, names=known_names)
 
     return propose
 

@@ -97,12 +97,20 @@ def main() -> None:
         status = fail(INTERRUPTED, 130)
     except usage_error as error:
         is_alone = type(error).__name__ == "NoArgsIsHelpError"  # a group without a command shows its help
-        status = fail(error.format_message(), 2, "" if is_alone else "podium: ")
+        status = fail(error.format_message() if is_alone else with_help(error), 2, "" if is_alone else "podium: ")
     except PodiumError as error:
         status = fail(str(error), error.exit_status)
     except OSError as error:
         status = fail_to_write(error)
     sys.exit(status if isinstance(status, int) else 0)
+
+
+def with_help(error: Any) -> str:
+    """Return the message of a usage error, with the command that lists the arguments and options."""
+    message: str = error.format_message()
+    if error.ctx is None:
+        return message
+    return f"{message}{'' if message.endswith(('.', '?')) else '.'} See {error.ctx.command_path} --help."
 
 
 def write(text: str) -> int:

@@ -104,7 +104,7 @@ def refusal(engine: sa.Engine) -> str:
     """Return the reason why a database does not belong to this version of Podium, or an empty string if it does."""
     path = file_of(engine.url)
     if engine.dialect.name == "sqlite" and (path is None or not path.exists()):
-        return "there is no such database"
+        return "there is no such database. To create it, run podium serve or podium db init"
     if path is not None and path.is_file() and not path.stat().st_size:
         return "the file is empty and contains no database"
     revision = schema_revision(engine)

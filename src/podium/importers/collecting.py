@@ -36,7 +36,6 @@ class Event:
     shared: dict[str, Any] = field(default_factory=dict)
     rows: list[dict[str, Any]] = field(default_factory=list)
     faults: list[Fault] = field(default_factory=list)
-    players: set[str] = field(default_factory=set)  # players who appear in its rows
 
     def refuse(self, value: object, remedy: str, column: str | None = None, place: str = "") -> None:
         """Report a value that breaks the format's rules. The whole event will be left out."""
@@ -60,7 +59,6 @@ class Event:
         return node.text
 
     def add(self, player: str, values: dict[str, Any], *, name: str | None = None, place: str = "") -> None:
-        self.players.add(player)
         shown = None if name is None else encodable(normalise(name))
         self.rows.append({**values, "player": player, NAME: shown, PLACE: place or self.place})
 
@@ -164,25 +162,16 @@ class Collector:
         return table.filter(~undated)
 
     def _without_contradictions(self, table: pl.DataFrame) -> pl.DataFrame:
-        """Leave out events whose rows contradict each other.
-
-        The rules report only the first errors. Therefore, the table is repeatedly divided in two until all of these
-        events are found.
-        """
-        faults = faults_of(table)
-        if not faults:
-            return table
-        ids = table["event_id"]
-        starts = (ids != ids.shift()).fill_null(value=True).arg_true().to_list()
-        if len(starts) == 1:
-            rows = table.select(PLACE, FILE).rows()
-            places = (rows[(fault.row or 1) - 1] for fault in faults)
-            found = zip(faults, places, strict=True)
-            self.refuse([fault._replace(row=None, place=place, file=file) for fault, (place, file) in found])
-            return table.clear()
-        middle = starts[len(starts) // 2]
-        halves = table.head(middle), table.tail(table.height - middle)
-        return pl.concat([self._without_contradictions(half) for half in halves])
+        """Leave out events whose rows contradict each other. Checks report only the first errors, so repeat them."""
+        while faults := faults_of(table):
+            found: dict[str, list[Fault]] = {}
+            for fault in faults:
+                event_id, place, file = table.select("event_id", PLACE, FILE).row((fault.row or 1) - 1)
+                found.setdefault(event_id, []).append(fault._replace(row=None, place=place, file=file))
+            for own in found.values():
+                self.refuse(own)
+            table = table.filter(~pl.col("event_id").is_in([*found]))
+        return table
 
 
 def faults_of(table: pl.DataFrame) -> list[Fault]:

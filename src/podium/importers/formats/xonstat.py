@@ -70,6 +70,11 @@ class Report:
     def value(self, key: str) -> str:
         return self.top[key][0] if key in self.top else ""
 
+    def refuse(self, key: str, remedy: str) -> None:
+        """Report the value of a key."""
+        value, line = self.top[key]
+        self.event.refuse(value, remedy, key, f"line {line}")
+
     @property
     def game_type(self) -> str:
         game_type = self.value("G").lower()
@@ -189,20 +194,16 @@ def is_finite(written: str) -> bool:
 
 
 def check(report: Report) -> None:
-    event = report.event
     for key in REQUIRED:
         if not report.value(key).strip() and not (key == "S" and report.value("IDFP")):
-            event.refuse(None, f"the report has no {key}")
-    version = report.value("V").strip()
-    if version and not (version.isascii() and version.isdigit()):
-        event.refuse(version, "must be a whole number", "V", f"line {report.top['V'][1]}")
-    match_id = report.value("I")
+            report.event.refuse(None, f"the report has no {key}")
+    version, match_id, duration = (report.value(key) for key in "VID")
+    if version.strip() and not (version.strip().isascii() and version.strip().isdigit()):
+        report.refuse("V", "must be a whole number")
     if match_id.strip() and (not MATCH_ID.match(match_id) or NOT_IN_IDS & set(match_id)):
-        remedy = "must be up to 64 ASCII characters, without : ; ' \" \\ $"
-        event.refuse(match_id, remedy, "I", f"line {report.top['I'][1]}")
-    duration = report.value("D")
+        report.refuse("I", "must be up to 64 ASCII characters, without : ; ' \" \\ $")
     if "D" in report.top and not (is_finite(duration) and float(duration) >= 0.0):
-        event.refuse(duration, "must be a number of seconds, 0 or more", "D", f"line {report.top['D'][1]}")
+        report.refuse("D", "must be a number of seconds, 0 or more")
 
 
 def take(report: Report, collector: Collector, server: str | None = None, received_us: int | None = None) -> None:
@@ -222,7 +223,7 @@ def take(report: Report, collector: Collector, server: str | None = None, receiv
         return
     server = server or report.value("IDFP") or without_colours(report.value("S"))
     if not server:
-        event.refuse(report.value("S"), "is not the name of a server", "S", f"line {report.top['S'][1]}")
+        report.refuse("S", "is not the name of a server")
     event.event_id = f"{server}/{report.value('I')}"
     duration = float(report.value("D")) if "D" in report.top else None
     lasted = max((player.number("alivetime") for player in playing), default=0.0) if duration is None else duration

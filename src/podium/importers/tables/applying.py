@@ -154,7 +154,7 @@ def build_columns(table: Table, rules: Mapping[str, Rule]) -> dict[str, Cells]:
             columns["status"] = Cells(merged.alias("status"), sources=columns[name].sources)
     time_s = columns.get("time_s")
     if time_s is not None and time_s.gaps is not None and "event_id" in columns:
-        columns["time_s"] = whole_times(columns, time_s, from_leader=rules["time_s"].gap == "leader")
+        columns["time_s"] = whole_times(columns, time_s, time_s.gaps, from_leader=rules["time_s"].gap == "leader")
     laps = columns.pop(LAPS, None)
     return columns if laps is None else by_laps(columns, laps)
 
@@ -183,32 +183,30 @@ def with_members(laid: pl.DataFrame, split: str) -> pl.DataFrame:
     return rows.explode("player").with_columns(pl.col("player").str.strip_chars())
 
 
-def whole_times(columns: Mapping[str, Cells], time_s: Cells, *, from_leader: bool) -> Cells:
+def whole_times(columns: Mapping[str, Cells], time_s: Cells, gaps: pl.Series, *, from_leader: bool) -> Cells:
     """Convert gaps to times, by adding each exactly to the heat's best full time, or to the previous time."""
-    heat = columns["heat"].column if "heat" in columns else pl.lit("")
-    series = {"event": columns["event_id"].column, "time": time_s.column, "sign": time_s.gaps}
-    table = pl.DataFrame(series).with_row_index("row").with_columns(heat.alias("heat"))
-    gap = (table["sign"] == "+") & table["time"].is_not_null()
-    order: pl.Expr | pl.Series = pl.when(pl.col("sign") == "").then("time") if from_leader else pl.lit(0)
-    if "position" in columns and not from_leader:
-        order = columns["position"].column.cast(pl.Float64, strict=False)
-    rows = table.with_columns(order.alias("order"))
-    rows = rows.sort("event", "heat", "order", maintain_order=True, nulls_last=True)
-    sums: list[float | None] = [None] * table.height
-    key, base = None, None
-    for row, event, own_heat, time, sign in rows.select("row", "event", "heat", "time", "sign").iter_rows():
-        if (event, own_heat) != key:
-            key, base = (event, own_heat), None
-        if time is None:
+    seconds, signs = time_s.column.to_list(), gaps.to_list()
+    heats = [*zip(*(columns[name].column for name in ("event_id", "heat") if name in columns), strict=True)]
+    order = [*range(len(seconds))]
+    if from_leader:
+        order.sort(key=lambda row: (signs[row] != "", seconds[row] or 0.0))  # full times first
+    elif "position" in columns:
+        positions = columns["position"].column.cast(pl.Float64, strict=False).fill_null(float("inf"))
+        order.sort(key=positions.to_list().__getitem__)
+    bases: dict[tuple[str, ...], Decimal] = {}
+    sums: list[float | None] = [None] * len(seconds)
+    for row in order:
+        heat, time = heats[row], seconds[row]
+        if time is None or (signs[row] and heat not in bases):
             continue
-        own = Decimal(repr(time))
-        whole = own if sign == "" else None if base is None else base + own
-        base = base if from_leader and base is not None else whole
-        sums[row] = None if whole is None else float(whole)
-    seconds = pl.Series("time_s", sums, pl.Float64).zip_with(gap, table["time"])
-    alone = gap & seconds.is_null()
+        whole = Decimal(repr(time)) + (bases[heat] if signs[row] else 0)
+        if heat not in bases or not from_leader:
+            bases[heat] = whole
+        sums[row] = float(whole)
+    column = pl.Series("time_s", sums, pl.Float64)
+    alone = (gaps == "+") & column.is_null() & time_s.column.is_not_null()
     bad = alone if time_s.bad is None else time_s.bad | alone
-    return replace(time_s, column=seconds, bad=bad, remedy=NO_LEADER if alone.any() else time_s.remedy, gaps=None)
+    return replace(time_s, column=column, bad=bad, remedy=NO_LEADER if alone.any() else time_s.remedy, gaps=None)
 
 
 def laid_out(columns: Mapping[str, Cells], numbers: pl.Series, side: int) -> pl.DataFrame:
@@ -345,15 +343,16 @@ def join_table(frame: pl.DataFrame, name: str, join: Join, grid: Grid, mapping: 
         row = int(twice[1])
         fault = Fault(None, join.there, keys[row], "appears twice. Each row must have one partner.", side.place(row))
         raise ResultsError(side.name, [fault])
-    named = keys.is_not_null().arg_true()
-    partners = own.replace_strict(keys.gather(named), named, default=None)
-    alone = partners.is_null()
-    if alone.any():
+    alone = frame[ROW_NUMBER].filter(~own.is_in(keys.drop_nulls().implode()).fill_null(value=False))
+    if alone.len():
         remedy = f"has no row in {side.name}"
-        rows = zip(own.filter(alone), frame[ROW_NUMBER].filter(alone), strict=True)
-        raise ResultsError(grid.name, [Fault(None, join.here, key, remedy, grid.place(row)) for key, row in rows])
-    columns = side.frame[partners]
-    return frame.with_columns(column.alias(f"{name}.{column.name}") for column in columns)
+        raise ResultsError(grid.name, [Fault(None, join.here, own[row], remedy, grid.place(row)) for row in alone])
+    partners = side.frame.select(pl.all().name.prefix(f"{name}."), keys.alias("\0key"))
+    return (
+        frame.with_columns(own.alias("\0key"))
+        .join(partners, on="\0key", how="left", maintain_order="left")
+        .drop("\0key")
+    )
 
 
 def load_side(file: str, grid: Grid, mapping: Map) -> Grid:

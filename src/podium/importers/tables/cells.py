@@ -308,9 +308,7 @@ def are_winnings(parts: Iterable[Iterable[str | None]]) -> bool:
 
 
 def as_places(_table: Table, rule: Rule, texts: pl.Series) -> Cells:
-    distinct = texts.drop_nulls().unique()  # only a few distinct values, even if there are many rows
-    numbers = texts.replace_strict(distinct, placed(distinct), default=None, return_dtype=pl.Float64)
-    return without_words(rule, texts, numbers, "must be a place such as 1, 1st or T2")
+    return without_words(rule, texts, placed(texts), "must be a place such as 1, 1st or T2")
 
 
 def as_times(table: Table, rule: Rule, texts: pl.Series) -> Cells:

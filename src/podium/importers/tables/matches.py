@@ -263,6 +263,12 @@ def compared(sheet: Sheet, parts: Parts) -> Compared:
     return [{name: {**origin, "as": "result", "side": side}} for side in (1, 2)], conditions
 
 
+def leader(*cells: str | None) -> int | None:
+    """Return 1 if the first side leads by its result or both sides' scores, -1 if it trails, 0 for a draw, or None."""
+    own, other = parse_result(":".join(cell or "" for cell in cells)) or (None, None)
+    return None if own is None or other is None else (own > other) - (own < other)
+
+
 def winner_decides(sheet: Sheet, winner: str, parts: Parts, scores: Sequence[str]) -> bool:
     """Return True if a column states the winner even if the score is a draw, or ends with a word such as "retired".
 
@@ -271,26 +277,23 @@ def winner_decides(sheet: Sheet, winner: str, parts: Parts, scores: Sequence[str
     decides = False
     columns = map(sheet.texts, (parts["first"], parts["second"], winner, *scores))
     for one, other, named, *cells in zip(*columns, strict=True):
-        own, its = parse_result(":".join(cell or "" for cell in cells)) or (None, None)
         if named not in (one, other):
             continue
-        if own is None or its is None:
+        ahead = leader(*cells)
+        if ahead is None:
             decides |= any(status_word(word) for cell in cells for word in (cell or "").split())
-            continue
-        decides |= own == its
-        if (own < its) if named == one else (its < own):
+        elif ahead == (-1 if named == one else 1):
             text = f"names {named}, but {' and '.join(scores)} favour the other. Which counts?"
             ask_which_to_ignore(sheet, text, winner, scores[0])
             return False
+        decides |= ahead == 0
     return decides
 
 
 def ask_which_score(sheet: Sheet, result: str, scores: Sequence[str]) -> None:
     """Ask what decides a match, if the result and the scores favour different sides."""
     for written, *cells in zip(*map(sheet.texts, (result, *scores)), strict=True):
-        read = filter(None, map(parse_result, (written or "", ":".join(cell or "" for cell in cells))))
-        whole = ((own or 0.0, its or 0.0) for own, its in read)
-        if len({own > its for own, its in whole if own != its}) > 1:
+        if {leader(written), leader(*cells)} == {1, -1}:
             text = f"says {written}, but {' and '.join(scores)} favour the other. Which counts?"
             ask_which_to_ignore(sheet, text, result, scores[0])
             return

@@ -36,7 +36,7 @@ Document = dict[str, Any]
 UNPLAYED = rf"^(?:\*|\?|x|[-:. ]+|(?i:{'|'.join(heads.UNPLAYED_WORDS)})\.?)$"
 COMMA = [r"^(.*\d),(\d+\D*)$", "$1.$2"]  # changes the comma in a time to a point
 UNIT = r"(?i)\s*[(\[](?:[hms:.,0]+|sec|min|k?g)[)\]]$"  # unit at the end of a heading
-SAMPLE = 20  # number of cells in which to search for a mark first
+SAMPLE = 20  # number of cells in which to search for a mark
 OF_NAMES = ("player", "team", "given", "family", *heads.MET)
 
 
@@ -228,11 +228,10 @@ def is_of_days(sheet: Sheet, heading: str) -> bool:
 
 def all_have(sheet: Sheet, mark: str, *headings: str) -> bool:
     """Return True if every cell contains a mark exactly once, with text on both sides."""
-    if not all(sheet.texts(heading).head(SAMPLE).str.contains(mark, literal=True).any() for heading in headings):
-        return False
     cells = sheet.cells(*headings)
     parts = cells.filter(~cells.str.contains(heads.ABSENT)).str.split(mark)
-    return bool((parts.list.eval(pl.element().str.strip_chars() != "").list.sum() == 2).all())  # noqa: PLR2004
+    counts = parts.list.eval(pl.element().str.strip_chars() != "").list.sum()
+    return bool(counts.len() and (counts == 2).all())  # noqa: PLR2004
 
 
 def mates_rule(sheet: Sheet, heading: str) -> Document:

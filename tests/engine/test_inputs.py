@@ -1,4 +1,4 @@
-"""The columns that kernels read: their levels, and what an absent one stands for."""
+"""The columns of the kernels: their levels, and the defaults of missing columns."""
 
 import numpy as np
 
@@ -26,18 +26,18 @@ def test_every_column_has_one_level():
     assert sorted(levels) == sorted(Columns._fields)
 
 
-def test_without_heats_an_update_is_one_heat_of_all_its_entrants():
+def test_without_heat_offsets_an_update_is_one_heat():
     assert heats_of(THREE_EVENTS, 1) == (1, 2)
     assert entries_of(THREE_EVENTS, 1) == (2, 5)
 
 
-def test_heats_and_entries_are_where_their_columns_have_them():
+def test_offsets_give_the_heats_and_entries():
     columns = THREE_EVENTS._replace(heats=np.array([0, 2, 3, 5]), entries=np.array([0, 2, 4, 7, 9, 11]))
     assert heats_of(columns, 2) == (3, 5)
     assert entries_of(columns, 3) == (7, 9)
 
 
-def test_a_finisher_is_an_entry_with_the_rest_not_known():
+def test_unknown_fields_of_a_finisher_are_not_numbers():
     first = finisher(1.0, 61.5)
     assert first._replace(score=0.0, played_s=0.0, duration_s=0.0) == Entry(
         1.0, 1.0, 1.0, 61.5, 0.0, 0.0, 0.0, 0.0, 1.0

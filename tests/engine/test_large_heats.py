@@ -1,4 +1,4 @@
-"""Heats of many: in lanes to the bits of the pair loop; from 256 entrants on by sums, to 1e-13 of the exact ones."""
+"""Large heats: lanes give exactly the results of the pair loop, and sums from 256 entrants on are within 1e-13."""
 
 from datetime import UTC, datetime, timedelta
 from unittest import mock
@@ -22,12 +22,12 @@ from podium.engine.tables.encoding import encode
 from podium.systems import elo, find
 
 START = datetime(2024, 2, 29, tzinfo=UTC)
-BULK = 2048  # entrants, of whom Folyami, too, takes sums
+BULK = 2048  # entrants, large enough for sums in Folyami too
 SLOPE = np.longdouble(np.log(np.longdouble(10.0)) / 400)
 
 
 def heat(event, positions, quits=(), teams=(), weight=1.0):
-    """The rows of an event: players in the order of the file at these positions; some quit, some in teams of two."""
+    """Return the rows of an event, given the players' positions, the quitters and the members of teams of two."""
     size = len(positions)
     return pl.DataFrame(
         {
@@ -47,25 +47,25 @@ def table(*heats):
     return podium.read_results(pl.concat(heats))
 
 
-def pair_after_pair():
-    """Where no heat goes another way."""
+def use_pair_loop():
+    """Rate every heat with the pair loop."""
     return mock.patch.object(replaying, "wide_scratch", lambda _system, _sizes, scratch: scratch)
 
 
-def in_bulk():
-    """Where every wide heat goes its own way, in the one kernel that serves large ones, too."""
+def use_wide_heats():
+    """Rate every wide heat with the kernel that also rates large heats."""
     return mock.patch.object(wide_heats, "large_room", lambda system, longest: system.large_heat_workspace(longest))
 
 
-def both_ways(system, events, start):
-    with pair_after_pair():
+def rate_both_ways(system, events, start):
+    with use_pair_loop():
         general = replay(system, events, start)
-    with in_bulk():
+    with use_wide_heats():
         return general, replay(system, events, start)
 
 
-def spread(system, players, seed=1):
-    """States of players who differ in rating, half of them newcomers."""
+def spread_states(system, players, seed=1):
+    """Return states of players with different ratings, half of them newcomers."""
     rng = np.random.default_rng(seed)
     states = newcomers(system, players)
     states[:, 0] += rng.normal(0.0, 300.0, players)
@@ -96,22 +96,22 @@ def histories(draw):
 def test_lanes_give_the_bits_of_the_pair_loop(results):
     system = find("elo")()
     events = encode(results, system)
-    general, wide = both_ways(system, events, spread(system, events.player_names.len()))
+    general, wide = rate_both_ways(system, events, spread_states(system, events.player_names.len()))
     for one, other in ((general.states, wide.states), (general.after, wide.after), (general.before, wide.before)):
         assert one.tobytes() == other.tobytes()
 
 
-def test_lanes_in_python_give_the_bits_of_the_pair_loop_with_other_evidence():
+def test_lanes_in_python_give_the_bits_of_the_pair_loop_for_glicko2():
     system = find("glicko2")()
     events = encode(table(heat(0, np.random.default_rng(1).integers(1, 30, 50), weight=0.5)), system)
-    with pair_after_pair(), mock.patch("podium.analysis.conformance.scratch_for", replaying.scratch_for):
+    with use_pair_loop(), mock.patch("podium.analysis.conformance.scratch_for", replaying.scratch_for):
         general = interpreted(system, events)
     with mock.patch.object(wide_heats, "MIN_PAIRS", 0):
         wide = interpreted(system, events)
     assert general.after.tobytes() == wide.after.tobytes()
 
 
-def test_room_for_wide_heats_is_there_where_one_is_wide_and_it_is_worth_the_compiling():
+def test_memory_for_wide_heats_is_allocated_only_if_it_pays():
     plain, glicko = Scratch(*(None,) * 5), find("glicko")()
     assert wide_scratch(find("elo")(), np.array([2, 31]), plain) is plain
     assert wide_scratch(find("elo")(), np.array([32]), plain) is plain
@@ -123,7 +123,7 @@ def test_room_for_wide_heats_is_there_where_one_is_wide_and_it_is_worth_the_comp
 
 
 def exact_of_elo(x, place, finished, i):
-    """The sum of result less expected score over all that entry `i` is compared with, and the sum of both."""
+    """Return the sum of result minus expected score over all opponents of entry `i`, and the sum of both."""
     others = (finished | finished[i]) & (np.arange(x.size) != i)
     exponent = np.minimum(SLOPE * (x[others].astype(np.longdouble) - x[i]), 11_000)  # the largest number's is 11,356
     expected = 1 / (1 + np.exp(exponent))
@@ -142,7 +142,7 @@ SHAPES += [(LARGE_HEAT, name) for name in FIELDS if name != "normal"]
 
 
 @pytest.mark.parametrize(("size", "shape"), SHAPES)
-def test_elo_of_a_large_heat_is_the_exact_sum(size, shape):
+def test_elo_of_a_large_heat_equals_the_exact_sum(size, shape):
     system, rng = find("elo")(k=1.0, initial=0.0, pairs="sum"), np.random.default_rng(size)
     ratings, positions = FIELDS[shape](rng, size), rng.integers(1, size // 2, size)
     quits = set(range(0, size, 97))
@@ -158,7 +158,7 @@ def test_elo_of_a_large_heat_is_the_exact_sum(size, shape):
 
 
 def exact_of_folyami(system, states, columns, i):
-    """The points that entry `i` wins, and those at stake, by the text: shape 3, and a newcomer's own factor."""
+    """Return the points and stakes of entry `i` by Folyami's text, with shape 3 and newcomers' own factor."""
     place, others = columns.place, (columns.finished != 0.0) | (columns.finished[i] != 0.0)
     others &= np.arange(place.size) != i
     params = system.params()
@@ -174,7 +174,7 @@ def exact_of_folyami(system, states, columns, i):
 
 @pytest.mark.parametrize("ties", [1, 2])
 @pytest.mark.parametrize("events", [50.0, 3.0])
-def test_folyami_of_a_large_heat_is_the_exact_sum_measured_by_its_stakes(ties, events):
+def test_folyami_of_a_large_heat_equals_the_exact_sum_relative_to_its_stakes(ties, events):
     system, rng = find("folyami")(), np.random.default_rng(ties)
     results = table(heat(0, rng.permutation(BULK) // ties + 1, {3, 500}))
     encoded, start = encode(results, system), newcomers(system, BULK)
@@ -196,7 +196,7 @@ LARGE = [("elo", LARGE_HEAT), ("folyami", BULK)]
 
 
 @pytest.mark.parametrize(("name", "large"), LARGE)
-def test_live_equals_replay_and_reasons_add_up_where_heats_are_large(name, large):
+def test_large_heats_are_the_same_live_and_explained_in_full(name, large):
     rng = np.random.default_rng(4)
     heats = [heat(k, rng.permutation(size) + 1, {7, 8}) for k, size in enumerate((40, large, large + 1))]
     rated, live = podium.rate(pl.concat(heats), name), podium.Live(name)
@@ -208,7 +208,7 @@ def test_live_equals_replay_and_reasons_add_up_where_heats_are_large(name, large
 
 
 @pytest.mark.parametrize(("name", "large"), LARGE)
-def test_order_of_rows_costs_only_rounding_where_heats_are_large(name, large):
+def test_row_order_of_large_heats_changes_only_rounding(name, large):
     rng = np.random.default_rng(5)
     rows = heat(0, rng.permutation(large) // 2 + 1, {3})
     one, other = (podium.rate(each, name).ratings.sort("player")["rating"] for each in (rows, rows[::-1]))
@@ -216,7 +216,7 @@ def test_order_of_rows_costs_only_rounding_where_heats_are_large(name, large):
 
 
 @pytest.mark.parametrize("size", [2, 40, 5000])
-def test_places_of_a_shuffled_field_are_those_of_a_sorted_one(size):
+def test_a_shuffled_field_has_the_places_of_a_sorted_one(size):
     rows = heat(0, np.random.default_rng(size).permutation(size) // 2 + 1)
     mixed, in_order = (
         encode(podium.read_results(each), find("elo")()).columns for each in (rows, rows.sort("position"))
@@ -229,16 +229,16 @@ def test_places_of_a_shuffled_field_are_those_of_a_sorted_one(size):
 
 
 class Params(elo.Params):
-    """What the rules read: as Elo, by rules of another hand."""
+    """Elo's parameters with a rule of their own for pairs."""
 
 
 @compare.register
-def everything_is_even(params: Params, a, b, mine, theirs, heat):
+def compare_as_equal(params: Params, a, b, mine, theirs, heat):
     return Comparison(0.5, 0.5, 1.0), Comparison(0.5, 0.5, 1.0)
 
 
 class Derived(elo.Elo):
-    """Elo by another rule for pairs."""
+    """Elo with its own rule for pairs."""
 
     __slots__ = ()
     name = "derived"
@@ -247,7 +247,7 @@ class Derived(elo.Elo):
         return Params(*super().params())
 
 
-def test_a_system_with_a_rule_of_its_own_for_pairs_does_not_inherit_the_sums():
+def test_a_system_with_its_own_rule_for_pairs_does_not_inherit_the_sums():
     assert sums_up(find("elo")())
     assert sums_up(find("folyami")())
     assert not sums_up(Derived())

@@ -1,4 +1,4 @@
-"""Results that drive a system to a limit of its own get a notice, with what suits them."""
+"""Results that drive a system to its limits cause a notice that names a better system."""
 
 import json
 
@@ -12,7 +12,7 @@ from podium.systems import find, names
 
 
 def races(count, entrants):
-    """Fields that finish in any order."""
+    """Return races with random orders of finish."""
     chance = np.random.default_rng(7)
     rows = []
     for number in range(count):
@@ -23,11 +23,11 @@ def races(count, entrants):
 
 
 LIMITED = ["glicko2", "trials", "openskill-tm", "openskill-tm-part"]
-DRIVEN = {"glicko2": (120, 20)}  # events and entrants that are enough
+DRIVEN = {"glicko2": (120, 20)}  # enough events and entrants
 
 
 @pytest.mark.parametrize("name", names())
-def test_a_system_with_limits_says_what_suits_instead(name):
+def test_every_system_with_limits_names_a_better_system(name):
     system = find(name)
     assert bool(system.limits) == bool(system.instead) == (name in LIMITED)
     newcomers = np.tile(np.array(system().newcomer(), np.float64), (3, 1))
@@ -46,7 +46,7 @@ def test_fields_of_twenty_drive_players_to_a_limit(name):
 
 
 @pytest.mark.parametrize("name", ["glicko2", "openskill-tm", "elo", "trueskill"])
-def test_duels_are_rated_without_a_notice(name):
+def test_duels_cause_no_notice(name):
     rows = races(60, 2)
     assert podium.rate(rows, name).notice is None
     assert evaluate(rows, [find(name)()]).notices == ()
@@ -78,7 +78,7 @@ def test_without_a_cap_there_is_no_limit():
 
 
 @pytest.mark.parametrize("command", [["rate", "--system", "glicko2"], ["evaluate", "-s", "glicko2", "-s", "elo"]])
-def test_commands_say_so_on_stderr(command, tmp_path, capsys):
+def test_commands_print_the_notice_on_stderr(command, tmp_path, capsys):
     source = tmp_path / "races.json"
     source.write_text(json.dumps(races(120, 20)))
     build()([command[0], str(source), *command[1:], "--format", "json"], standalone_mode=False)
@@ -87,7 +87,7 @@ def test_commands_say_so_on_stderr(command, tmp_path, capsys):
     assert "players are outside the range that the system can rate; rate fields of many with elo" in printed.err
 
 
-def test_a_pool_says_so(sqlite_store):
+def test_a_pool_has_the_notice(sqlite_store):
     sqlite_store.create_pool("karts", find("glicko2")(max_volatility=0.07))
     assert sqlite_store.pool_summary("karts").notice is None
     sqlite_store.submit("karts", races(80, 20))

@@ -1,4 +1,4 @@
-"""Rating periods: when ratings are updated, and what idleness does."""
+"""Rating periods: the time of rating updates, and the effect of idleness."""
 
 import math
 
@@ -23,20 +23,20 @@ def ratings(rows, system, **options):
 
 
 def test_a_period_compares_with_the_ratings_at_its_start():
-    """Two wins of equals: 12 points each in one month, less for the second where every event updates ratings."""
+    """Two wins against an equal give 12 points each in one month. With updates after every event the second gives less."""
     rows = duels("2025-03-01", "2025-03-30")
     assert ratings(rows, "elo", period="1mo") == {"ana": 1524.0, "ben": 1476.0}
     assert ratings(rows, "elo")["ana"] == pytest.approx(1512.0 + 24.0 * (1.0 - 1.0 / (1.0 + 10.0 ** (-24.0 / 400.0))))
 
 
-def test_days_weeks_and_months_part_where_the_calendar_does():
+def test_days_weeks_and_months_follow_the_calendar():
     sunday_and_monday = duels("2025-03-30", "2025-03-31")
     assert ratings(sunday_and_monday, "elo", period="1w") == ratings(sunday_and_monday, "elo", period="1d")
     saturday_and_sunday = duels("2025-03-29", "2025-03-30")
     assert ratings(saturday_and_sunday, "elo", period="1w")["ana"] == 1524.0
 
 
-def test_one_event_a_period_updates_after_every_event():
+def test_periods_of_one_event_equal_updates_after_every_event():
     rows = duels("2025-01-05", "2025-02-05", "2025-03-05")
     assert ratings(rows, "glicko2", period="1mo") == ratings(rows, "glicko2")
 
@@ -57,7 +57,7 @@ def test_missed_periods_widen_the_deviation():
 
 
 def test_idle_days_count_from_the_last_event_of_the_last_period():
-    """1 January, 31 January, 1 February: one day away, though both January events are one rating update."""
+    """Events on 1 and 31 January and 1 February: one idle day, although January is one rating update."""
     rows = duels("2025-01-01", "2025-01-31", "2025-02-01")
     events = encode(podium.read_results(rows), find("glicko")(idle_growth=30.0), "1mo")
     assert events.columns.idle.tolist() == [0.0, 0.0, 1.0, 1.0]
@@ -73,19 +73,19 @@ def test_idle_days_count_from_the_last_event_of_the_last_period():
 
 
 def test_idle_days_count_to_the_first_event_of_the_next_period():
-    """31 January, then 1 and 28 February, in no order of time: still one day."""
+    """Events on 31 January, then 28 and 1 February in this order: still one idle day."""
     rows = duels("2025-02-28", "2025-01-31", "2025-02-01", "2025-04-02")
     events = encode(podium.read_results(rows), find("glicko")(idle_growth=30.0), "1mo")
     assert events.columns.idle.tolist() == [0.0, 0.0, 1.0, 1.0, 33.0, 33.0]
 
 
-def test_a_player_is_updated_once_in_a_period():
+def test_a_player_is_updated_once_per_period():
     rated = podium.rate(duels("2025-03-01", "2025-03-02"), "elo", period="1mo")
     deltas = rated.history.filter(player="ana")["delta"].to_list()
     assert deltas == [0.0, 24.0]
     assert math.fsum(rated.history["delta"]) == 0.0
 
 
-def test_a_system_without_periods_refuses_a_period():
+def test_a_system_without_periods_rejects_a_period():
     with pytest.raises(podium.ParameterError, match="updates ratings after each event"):
         podium.rate(duels("2025-03-01"), "stk-rd", period="1w")

@@ -1,4 +1,4 @@
-"""Places within heats: those of a table that lists everyone in order are taken as they are, and would be the same."""
+"""Places within heats: a table with all finishers in order keeps its positions, which are the calculated places."""
 
 from unittest import mock
 
@@ -46,7 +46,7 @@ def test_positions_in_order_are_the_places(heats):
         assert columns[name].tolist() == column.tolist(), name
 
 
-def test_only_a_table_in_order_is_taken_as_it_is():
+def test_only_tables_in_order_keep_their_positions():
     offsets = np.array([0, 2, 5])
     assert placing._stand_in_order(offsets, np.array([1.0, 2.0, 1.0, 2.0, 3.0]))
     for at in range(5):

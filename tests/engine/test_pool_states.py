@@ -1,4 +1,4 @@
-"""Pools with a state: an Elo whose stake is learnt from how surprising its pool's results were."""
+"""Systems with a state per pool, such as an Elo whose stake depends on how surprising earlier results were."""
 
 import copy
 import io
@@ -119,7 +119,7 @@ def by_event(rows):
     return list(events.values())
 
 
-def test_a_pool_s_state_moves_with_its_own_events_alone(rated):
+def test_only_a_pools_own_events_change_its_state(rated):
     one, two = (rated.pool_state(pool) for pool in ("one", "two"))
     assert isinstance(one, Learnt)
     assert one.events == two.events == 6.0
@@ -129,7 +129,7 @@ def test_a_pool_s_state_moves_with_its_own_events_alone(rated):
     assert alone.history.rows() == rated.history.filter(pool="two").rows()
 
 
-def test_the_first_event_is_rated_by_a_new_pool_and_the_next_by_what_it_left(rated):
+def test_each_event_is_rated_with_the_pool_state_before_it(rated):
     deltas = rated.history.filter(event_id="e0")["delta"].to_list()
     assert deltas == pytest.approx([10.0, 0.0, -10.0])
     assert rated.replayed.pool_history[0].tolist() == [pytest.approx(739252.5), 1.0, pytest.approx(2.0 / 3.0)]
@@ -144,7 +144,7 @@ def test_compiled_rules_and_threads_give_the_same_bits(rated):
         assert getattr(threads, name).tobytes() == getattr(rated.replayed, name).tobytes()
 
 
-def test_live_goes_the_same_way_to_the_bit_and_so_do_copies_and_files(rated, tmp_path):
+def test_live_ratings_copies_and_files_continue_with_the_same_bits(rated, tmp_path):
     live, parts = podium.Live(Tempo()), []
     assert live.pool_state() == Tempo().new_pool()
     for number, event in enumerate(by_event(ROWS)):
@@ -163,7 +163,7 @@ def test_live_goes_the_same_way_to_the_bit_and_so_do_copies_and_files(rated, tmp
         live.pool_state()
 
 
-def test_an_event_that_is_only_looked_at_moves_no_pool():
+def test_explaining_an_event_does_not_change_the_pool():
     live = podium.Live(Tempo())
     first, second = by_event(season(2, ("one",)))
     live.rate(first)
@@ -175,7 +175,7 @@ def test_an_event_that_is_only_looked_at_moves_no_pool():
     assert live.pool_state() != before
 
 
-def test_explanations_stand_in_the_pool_as_it_was(rated):
+def test_explanations_use_the_pool_state_before_the_event(rated):
     for event, player, delta in rated.history.select("event_id", "player", "delta").iter_rows():
         explanation = rated.explain(event, player)
         assert explanation.rows["contribution"].sum() == pytest.approx(delta, abs=1e-9)
@@ -183,7 +183,7 @@ def test_explanations_stand_in_the_pool_as_it_was(rated):
 
 
 @pytest.mark.parametrize("kind", ["rated", "frame", "parquet", "csv", "live"])
-def test_saved_ratings_carry_the_pools(rated, kind, tmp_path):
+def test_saved_ratings_include_the_pool_states(rated, kind, tmp_path):
     half = podium.rate(ROWS[:18], Tempo())
     half.save(tmp_path / "half.parquet")
     half.states.write_csv(tmp_path / "half.csv")
@@ -206,7 +206,7 @@ def test_saved_ratings_carry_the_pools(rated, kind, tmp_path):
     assert alone.pool_state("two") == half.pool_state("two")
 
 
-def test_a_pool_with_two_states_is_refused(rated):
+def test_a_pool_with_two_states_is_rejected(rated):
     states = rated.states
     broken = states.with_columns(pool_events=pl.int_range(pl.len()).cast(pl.Float64))
     with pytest.raises(ResultsError, match=r"row 2, column pool_events.*the same on every row of the pool"):
@@ -217,8 +217,8 @@ def test_a_pool_with_two_states_is_refused(rated):
     assert without.start.pools == {}
 
 
-def test_what_is_expected_reads_the_pool_that_it_is_expected_in(rated):
-    """The stake does not move a chance here, so the system itself is looked at."""
+def test_expected_scores_use_their_pools_state(rated):
+    """The stake changes no chance in this system, so the test inspects the system itself."""
     bound = Tempo().within(rated.pool_state("two"))
     assert bound.params().stake == 10.0 * (1.0 + rated.pool_state("two").surprise)
     assert bound == Tempo()
@@ -226,7 +226,7 @@ def test_what_is_expected_reads_the_pool_that_it_is_expected_in(rated):
     assert Tempo().params().stake == 10.0
 
 
-def test_a_system_without_has_no_numbers_of_pools():
+def test_systems_without_pool_state_have_no_pool_columns():
     elo = podium.rate(ROWS, "elo")
     assert elo.replayed.pools.shape == (2, 0)
     assert elo.replayed.pool_history.shape == (12, 0)
@@ -236,7 +236,7 @@ def test_a_system_without_has_no_numbers_of_pools():
         elo.pool_state("three")
 
 
-def test_a_state_that_no_rule_moves_is_refused():
+def test_a_pool_state_of_the_wrong_type_is_rejected():
     class Idle(Tempo):
         name: ClassVar[str] = "idle"
 
@@ -253,6 +253,6 @@ def test_undated_events_have_no_day():
     assert encode(podium.read_results(ROWS), podium.systems.find("elo")()).columns.day.size == 0
 
 
-def test_a_table_of_states_is_one_text(rated):
+def test_states_can_be_written_as_csv_text(rated):
     text = io.StringIO(rated.states.write_csv())
     assert "pool_surprise" in text.getvalue().splitlines()[0]

@@ -1,4 +1,4 @@
-"""Positions read as the array that they stand for, written out or not."""
+"""Positions behave like the array that they stand for, also if they do not store it."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ CHOICES = (slice(None), slice(1, 3), slice(3, 100), slice(None, None, -1), slice
 
 
 @pytest.mark.parametrize("array", ARRAYS.values(), ids=ARRAYS.keys())
-def test_they_read_as_the_array(array):
+def test_positions_equal_their_array(array):
     positions = Positions.of(array)
     assert positions.size == array.size
     assert np.array_equal(positions.array, array)
@@ -30,7 +30,7 @@ def test_they_read_as_the_array(array):
         assert np.array_equal(positions[chosen], array[chosen])
 
 
-def test_those_of_all_rows_in_order_are_not_written_out_and_share_what_is_taken():
+def test_positions_of_all_rows_in_order_store_no_array_and_copy_no_values():
     positions = Positions.of(np.arange(9))
     assert positions.listed is None
     values = np.arange(9.0)

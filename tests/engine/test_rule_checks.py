@@ -1,4 +1,4 @@
-"""What an author of a system gets wrong is one sentence, with the file and the line."""
+"""A mistake of a system's author is reported in one sentence with its file and line."""
 
 import re
 from pathlib import Path
@@ -14,7 +14,7 @@ from podium.systems import load
 
 PAGE = (Path(__file__).parents[2] / "docs" / "own-system.md").read_text(encoding="utf-8")
 TOY = re.search(r"```python\n(# stakes\.py\n.*?)```", PAGE, re.DOTALL)[1]
-UNMARKED = "\n\ndef one(number):\n    return number\n"  # a helper that numba does not know
+UNMARKED = "\n\ndef one(number):\n    return number\n"  # a helper that numba cannot compile
 RACES = [
     {"event_id": event, "started_at": f"2025-01-0{event}", "player": player, "position": place}
     for event in "123"
@@ -23,7 +23,7 @@ RACES = [
 
 
 def broken(tmp_path, old, new):
-    """The page's system with one mistake: its file, and the line of the mistake."""
+    """Write the system of the documentation with one mistake, and return its file."""
     assert TOY.count(old) == 1 or not old
     file = tmp_path / "stakes.py"
     file.write_text(TOY.replace(old, new) + UNMARKED, encoding="utf-8")
@@ -35,7 +35,7 @@ def line_with(file, text):
 
 
 COMPARE = "@compare.register\n"
-# The text, what stands in its place, what the named line holds, and words of the sentence.
+# Old text, new text, a part of the reported line, and words of the message.
 MISTAKES = {
     "no compare": (COMPARE, "", "class Stakes", "stakes has no rule compare; register it for Params, or rate_event"),
     "no update_state": (
@@ -153,14 +153,14 @@ USES = {
 }
 
 
-# All ways in run the same checks: of those but the first, in every run, a mistake of each kind.
+# All uses run the same checks. `rate` tries every mistake, the others one of each kind.
 KINDS = times(["no compare", "misspelt state", "whole numbers", "numba cannot type"], MISTAKES)
 
 
 @pytest.mark.parametrize(
     ("use", "mistake"), [(use, mistake) for use in USES for mistake in (MISTAKES if use == "rate" else KINDS)]
 )
-def test_a_mistake_is_one_sentence_with_file_and_line(tmp_path, use, mistake):
+def test_a_mistake_is_reported_with_file_and_line(tmp_path, use, mistake):
     old, new, line, words = MISTAKES[mistake]
     file = broken(tmp_path, old, new)
     system = load(f"{file}:Stakes")()
@@ -170,7 +170,7 @@ def test_a_mistake_is_one_sentence_with_file_and_line(tmp_path, use, mistake):
     assert sentence.startswith(f"{file}:{line_with(file, line)}: ")
     assert words in sentence
     assert "\n" not in sentence
-    assert caught.value.__suppress_context__ or caught.value.__context__ is None  # numba's words do not follow
+    assert caught.value.__suppress_context__ or caught.value.__context__ is None  # without numba's message
 
 
 @pytest.mark.parametrize(
@@ -180,7 +180,7 @@ def test_a_mistake_is_one_sentence_with_file_and_line(tmp_path, use, mistake):
         ("causes", "params: Params, before, me, totals, after", "before.lost"),
     ],
 )
-def test_a_rule_that_explains_is_tried_before_anything_is_rated(tmp_path, rule, arguments, mistake):
+def test_rules_for_explanations_are_checked_before_rating(tmp_path, rule, arguments, mistake):
     file = broken(tmp_path, "", "")
     explaining = f"\n\n@podium.engine.rules.{rule}.register\ndef give({arguments}):\n    return {mistake}\n"
     file.write_text(file.read_text(encoding="utf-8") + explaining, encoding="utf-8")
@@ -195,7 +195,7 @@ def test_the_system_without_a_mistake_is_rated(tmp_path):
     assert rated.ratings["rating"].to_list() == [130.0, 100.0, 70.0]
 
 
-def test_a_rule_is_checked_again_when_it_is_registered_again(tmp_path):
+def test_a_rule_is_checked_again_after_a_new_registration(tmp_path):
     kind = load(f"{broken(tmp_path, '', '')}:Stakes")
     podium.rate(RACES, kind())
 

@@ -1,4 +1,4 @@
-"""Events judged side by side have the bits of events judged one after the other, and stop where these do."""
+"""Events rated side by side have exactly the results of events rated one by one, and stop at the same errors."""
 
 from datetime import UTC, datetime, timedelta
 from unittest import mock
@@ -24,14 +24,14 @@ SERVED = {"trueskill"}
 SYSTEM = find("trueskill")()
 
 
-def one_by_one(system, events, states=None):
-    """What the general kernel makes of the events."""
+def rate_one_by_one(system, events, states=None):
+    """Rate the events with the general kernel."""
     with mock.patch.object(replaying, "runs_two_events_at_once", return_value=False):
         return replay(system, events, states)
 
 
 def races(fields):
-    """A results table: for each event its players, in the order of finish."""
+    """Return a results table from each event's players in order of finish."""
     return podium.read_results(
         pl.DataFrame(
             [
@@ -56,7 +56,7 @@ def random_races(count, players, most, seed=3):
 
 @st.composite
 def tables(draw):
-    """A table of events of one heat: ties, quits, teams, parts of a game, weights; players who come again or do not."""
+    """Return a table of single-heat events with ties, quits, teams, parts of a game and weights."""
     players = [f"p{number}" for number in range(draw(st.sampled_from([6, 60])))]
     rows = []
     for number in range(draw(st.integers(1, 12))):
@@ -83,25 +83,25 @@ def tables(draw):
 
 @settings(max_examples=60)
 @given(table=tables())
-def test_events_are_rated_to_the_bits_of_one_after_the_other(table):
+def test_events_side_by_side_have_the_bits_of_one_by_one(table):
     events = encode(podium.read_results(table), SYSTEM)
     assert runs_two_events_at_once(SYSTEM, events.columns)
-    assert same_bits(one_by_one(SYSTEM, events), replay(SYSTEM, events))
+    assert same_bits(rate_one_by_one(SYSTEM, events), replay(SYSTEM, events))
 
 
 @pytest.mark.parametrize(("players", "most"), [(2000, 8), (30, 8), (9, 8), (1000, 2), (1200, MAX_ENTRANTS + 40)])
-def test_many_events_are_rated_to_the_bits_of_one_after_the_other(players, most):
+def test_many_events_side_by_side_have_the_bits_of_one_by_one(players, most):
     events = encode(races(random_races(101 if most > 8 else 901, players, most)), SYSTEM)
-    assert same_bits(one_by_one(SYSTEM, events), replay(SYSTEM, events))
+    assert same_bits(rate_one_by_one(SYSTEM, events), replay(SYSTEM, events))
 
 
-def test_a_real_history_is_rated_to_the_bits_of_one_after_the_other(shared):
+def test_a_real_history_side_by_side_has_the_bits_of_one_by_one(shared):
     events = encode(podium.read_results(pl.read_parquet(shared("data/zakstunts.parquet"))), SYSTEM)
     assert runs_two_events_at_once(SYSTEM, events.columns)
-    assert same_bits(one_by_one(SYSTEM, events), replay(SYSTEM, events))
+    assert same_bits(rate_one_by_one(SYSTEM, events), replay(SYSTEM, events))
 
 
-def test_plain_python_has_the_same_bits():
+def test_plain_python_gives_the_same_bits():
     events = encode(races(random_races(20, 40, 6)), SYSTEM)
     columns, updates = events.columns, events.columns.entrants.size - 1
     states, entrants = newcomers(SYSTEM, events.player_names.len()), int(events.columns.entrants[-1])
@@ -110,16 +110,16 @@ def test_plain_python_has_the_same_bits():
     arguments = SYSTEM.params(), SYSTEM.prototypes(), columns, 0, updates, SYSTEM.column("rating"), scratch, other
     stopped = replay_side_by_side[0].py_func(*arguments, np.empty((9, states.shape[1])), states, before, after.T)
     assert stopped == (updates, -1)
-    assert same_numbers(states, one_by_one(SYSTEM, events).states)
+    assert same_numbers(states, rate_one_by_one(SYSTEM, events).states)
 
 
 @pytest.mark.parametrize("wrong", [*range(8)])
-def test_a_state_that_is_not_finite_is_named_as_by_the_general_kernel(wrong):
-    """Of the first of two events, of the second, of one that is alone since the next has a player of it."""
+def test_both_kernels_name_the_same_non_finite_state(wrong):
+    """It may be in the first event of a pair, in the second, or in one that shares a player with the next."""
     fields = [["a", "b"], ["c", "d"], ["e", "f"], ["g", "h"], ["a", "b"], ["a", "c"], ["b", "h"]]
     events = encode(races(fields), SYSTEM)
     found = []
-    for rate in (replay, one_by_one):
+    for rate in (replay, rate_one_by_one):
         states = newcomers(SYSTEM, events.player_names.len())
         states[wrong, 0] = np.inf
         with pytest.raises(NotFiniteError) as error:
@@ -128,7 +128,7 @@ def test_a_state_that_is_not_finite_is_named_as_by_the_general_kernel(wrong):
     assert found[0] == found[1]
 
 
-def test_events_are_apart_where_nobody_is_in_both():
+def test_events_without_common_players_are_separate():
     player = np.array([3, 5, 8, 2, 9, 5], np.int32)
     assert are_apart(player, 0, 3, 5)
     assert not are_apart(player, 0, 3, 6)
@@ -139,14 +139,14 @@ def test_events_are_apart_where_nobody_is_in_both():
 
 
 @pytest.mark.parametrize("name", names())
-def test_those_that_pass_messages_are_judged_side_by_side(name):
+def test_message_passing_systems_rate_events_side_by_side(name):
     system = find(name)()
     columns = encode(races([["a", "b", "c"]] * 2), SYSTEM).columns
     assert runs_two_events_at_once(system, columns) == (name in SERVED)
     assert not runs_two_events_at_once(system, columns._replace(heats=np.array([0, 1, 2])))
 
 
-def test_a_system_of_other_rules_goes_the_general_way():
+def test_systems_with_other_rules_use_the_general_kernel():
     columns = encode(races([["a", "b", "c"]] * 2), SYSTEM).columns
     derived = type("Params", (type(SYSTEM.params()),), {})
     assert not runs_two_events_at_once(mock.Mock(params=lambda: derived(*SYSTEM.params()), pool_fields=0), columns)

@@ -23,7 +23,7 @@ def ratings(rows, system, **options):
 
 
 def test_a_period_compares_with_the_ratings_at_its_start():
-    """Two wins against an equal give 12 points each in one month. With updates after every event the second gives less."""
+    """Each of two wins gives 12 points in one month. With updates after every event the second gives less."""
     rows = duels("2025-03-01", "2025-03-30")
     assert ratings(rows, "elo", period="1mo") == {"ana": 1524.0, "ben": 1476.0}
     assert ratings(rows, "elo")["ana"] == pytest.approx(1512.0 + 24.0 * (1.0 - 1.0 / (1.0 + 10.0 ** (-24.0 / 400.0))))

@@ -1,4 +1,4 @@
-"""The system `adaptive` against its measured prototype, and its learning: exact derivatives, and readings."""
+"""The system `adaptive` compared with its measured prototype, and the exact derivatives of its learning."""
 
 import copy
 import functools
@@ -25,13 +25,13 @@ from podium.systems import _adaptive_update, make_system
 from podium.systems._adaptive_state import FILTERED, MEANS, SCALE, SIDE_VARIANCE, THETA, TICK, reading
 from podium.systems.adaptive import Adaptive
 
-STILL = 1e200  # a curvature under which theta never moves
+STILL = 1e200  # a curvature so high that theta never moves
 
 
 def mixed_season(events=60, players=9, modes=(None,), cars=0):
-    """Fields of two to five, in up to two heats, weeks apart, with quits and ties, over nine years.
+    """Return races of two to five over nine years, in one or two heats, weeks apart, with quits and ties.
 
-    With cars, two of each field drive one, and whoever stands first in a heat of every other event has the first move.
+    With cars, two entrants of each race drive one, and the first in a heat of every other event has the first move.
     """
     rng, day = np.random.default_rng(11), 0.0
     rows = []
@@ -58,24 +58,24 @@ def mixed_season(events=60, players=9, modes=(None,), cars=0):
 
 
 def count_of(system):
-    """How many parameters a pool has, those of the side that begins among them."""
+    """Return the number of a pool's parameters, including those of the side that begins."""
     names = system.pool_state_type._fields[THETA:]
     return next(k for k, name in enumerate(names) if name.startswith("m_"))
 
 
 def start_of(system):
-    """Where the parameters begin."""
+    """Return the start values of the parameters."""
     return np.array(system.new_pool())[THETA : THETA + count_of(system)]
 
 
 def curvature_in(system):
-    """Where a pool's state has the curvature."""
+    """Return the place of the curvature in a pool's state."""
     count = count_of(system)
     return slice(THETA + count, THETA + count + count * (count + 1) // 2)
 
 
 def pool_of(system, theta=None, curvature=None):
-    """A pool's state at other parameters, or with so much curvature."""
+    """Return a pool's state with other parameters or another curvature."""
     pool, count = np.array(system.new_pool()), count_of(system)
     if theta is not None:
         pool[THETA : THETA + count] = theta
@@ -85,20 +85,20 @@ def pool_of(system, theta=None, curvature=None):
 
 
 def read_states(system, states, pool):
-    """Everybody's mean and variance as theta reads them, without time passing: (players, 2) each."""
+    """Return the derivatives of all means and variances that theta reads, without elapsed time: (players, 2) each."""
     params, count = system.within(pool, Occasion(0.0, -1.0)).params(), count_of(system)
     everyone = [read(states, k, system.newcomer()) for k in range(len(states))]
     return np.array([[reading(params, me, at, count) for at in (MEANS, MEANS + count + 1)] for me in everyone])
 
 
 def skills(system, states):
-    """Everybody's mean and variance in log-odds: (players, 2)."""
+    """Return all means and variances in log-odds: (players, 2)."""
     return np.stack([(states[:, 0] - system.initial) / SCALE, (states[:, FILTERED] / SCALE) ** 2], axis=1)
 
 
 @functools.cache
 def rated_history(path, system):
-    """A history as it is rated; ZakStunts, which has no dates, as the prototype dates it: 30.4 days apart."""
+    """Rate a history. ZakStunts has no dates, so events are 30.4 days apart, as in the prototype."""
     results = pl.read_parquet(path)
     number = pl.col("event_id").rle_id()
     day = pl.duration(microseconds=(number * 30.4 * 86_400_000_000).cast(pl.Int64))
@@ -115,7 +115,7 @@ HISTORIES = {
 
 @pytest.fixture(params=HISTORIES)
 def measured(request, shared):
-    """What the prototype gave, by kind, and the history as it is rated."""
+    """Return the prototype's measurements by kind, and the rated history."""
     path, system = HISTORIES[request.param]
 
     def reference(kind):
@@ -125,11 +125,11 @@ def measured(request, shared):
 
 
 def sorted_states(frame, columns):
-    """States by their rating, as a table: players of two pools may have one name."""
+    """Return states sorted by rating, because players of two pools may share a name."""
     return frame.select(columns).sort(columns).to_numpy()
 
 
-def test_ratings_and_deviations_are_the_prototype_s(measured):
+def test_ratings_and_deviations_equal_the_prototypes(measured):
     reference, rated = measured
     columns, known = ["rating", "deviation", "events"], reference("ratings")
     is_player = ~pl.col("state").str.contains(r"^(team|side) \d+$")
@@ -149,10 +149,10 @@ def test_ratings_and_deviations_are_the_prototype_s(measured):
     assert list(chain(*sorted(sides))) == pytest.approx(list(chain(*sorted(expected))), abs=1e-6)
 
 
-def test_readings_are_the_prototype_s(measured):
+def test_readings_equal_the_prototypes(measured):
     reference, rated = measured
     known = reference("ratings").select("state", "x_rating", "x_variance")
-    once = rated.states.filter(pl.len().over("player") == 1)  # in the last pool, by whose theta the prototype reads
+    once = rated.states.filter(pl.len().over("player") == 1)  # in the last pool, whose theta the prototype reads
     states = once.filter(pool=rated.events.pools[-1].name).join(known, left_on="player", right_on="state")
     assert states.height > 100
     system = rated.system.within(rated.replayed.pools[-1])
@@ -163,7 +163,7 @@ def test_readings_are_the_prototype_s(measured):
         assert SCALE * me.mean_reading == pytest.approx(row["x_rating"], abs=1e-6)
 
 
-def test_theta_is_the_prototype_s(measured):
+def test_theta_equals_the_prototypes(measured):
     reference, rated = measured
     theta = reference("theta")
     update_numbers = events_of_updates(rated.events).select("update", event="event_id")
@@ -172,7 +172,7 @@ def test_theta_is_the_prototype_s(measured):
     assert np.abs(mine - theta.drop("event").to_numpy()).max() < 1e-6
 
 
-def test_changes_and_their_reasons_are_the_prototype_s(measured):
+def test_changes_and_their_reasons_equal_the_prototypes(measured):
     reference, rated = measured
     deltas = reference("deltas").join(rated.history, left_on=["event", "state"], right_on=["event_id", "player"])
     assert deltas.height > 100
@@ -184,7 +184,7 @@ def test_changes_and_their_reasons_are_the_prototype_s(measured):
         assert explanation.rows["contribution"].sum() == pytest.approx(delta, abs=1e-9)
 
 
-def test_each_opponent_s_part_and_the_predictions_are_the_prototype_s(shared):
+def test_contributions_and_predictions_equal_the_prototypes(shared):
     rated = rated_history(shared("data/zakstunts.parquet"), "adaptive")
     keys = ["event_id", "player", "opponent"]
     known = pl.read_csv(shared("truth/fourth_golden/zakstunts_contributions.csv")).rename({"event": "event_id"})
@@ -203,7 +203,7 @@ def test_each_opponent_s_part_and_the_predictions_are_the_prototype_s(shared):
     assert compared > 10
 
 
-def test_a_duel_s_forecast_is_its_expected_score(measured):
+def test_a_duels_forecast_is_its_expected_score(measured):
     _, rated = measured
     pool = rated.events.pools[0].name
     one, two = rated.ratings.filter(pool=pool)["player"][[0, 7]]
@@ -225,21 +225,21 @@ SYSTEMS = {
 
 @pytest.fixture(scope="module", params=SYSTEMS)
 def case(request):
-    """A system, its events, and how many parameters move anything: the side's last two only where there is one."""
+    """Return a system, its events, and the number of parameters with an effect. The last two are for the side only."""
     system, results = SYSTEMS[request.param]
     return system, encode(results, system), count_of(system) - (0 if request.param == "units" else 2)
 
 
 def derivatives(system, states, count):
-    """Of everybody's skill: mean and variance by each parameter, (players, 2, parameters)."""
+    """Return the derivatives of all means and variances by each parameter: (players, 2, parameters)."""
     columns = count_of(system) + 1
     return np.stack([states[:, at : at + count] for at in (MEANS + 1, MEANS + columns + 1)], axis=1)
 
 
-def test_derivatives_are_those_of_central_differences(case):
+def test_derivatives_equal_central_differences(case):
     system, events, count = case
     start = start_of(system)
-    start[4], start[5] = 0.05, 0.02  # or neither growth nor ageing would move anything
+    start[4], start[5] = 0.05, 0.02  # otherwise growth and ageing would have no effect
     exact = derivatives(system, replay(system, events, None, pool_of(system, start, STILL)).states, count)
     assert (np.abs(exact).max(axis=(0, 1)) > 1e-4).all()
     for k in range(count):
@@ -252,8 +252,8 @@ def test_derivatives_are_those_of_central_differences(case):
         assert np.abs(slope - exact[:, :, k]).max() < 1e-5 * np.abs(exact[:, :, k]).max() + 1e-9
 
 
-def test_theta_steps_along_the_slope_of_the_log_loss(case):
-    """With a curvature so large that theta hardly moves, M times the steps is what the loss loses by theta."""
+def test_theta_follows_the_slope_of_the_log_loss(case):
+    """With a curvature so large that theta hardly moves, M times the summed steps is minus the slope of the loss."""
     system, events, count = case
     large, start, whole = 1e6, start_of(system), count_of(system)
     replayed = replay(system, events, None, pool_of(system, start, large))
@@ -268,7 +268,7 @@ def test_theta_steps_along_the_slope_of_the_log_loss(case):
     def loss(theta):
         rated = podium.Rated(system, "event", events, replay(system, events, None, pool_of(system, theta, STILL)))
         pairs = rated.predictions()
-        size = pl.len().over("event_id", "heat")  # of pairs; two who did not finish are none of them
+        size = pl.len().over("event_id", "heat")  # number of pairs, without pairs of two players who did not finish
         entries = (pl.lit(1.0) + (1.0 + 8.0 * size).sqrt()) / 2.0
         gain = pl.col("result") * pl.col("expected").log() + (1.0 - pl.col("result")) * (1.0 - pl.col("expected")).log()
         return -pairs.select((gain * (2.0 / entries).sqrt()).sum()).item()
@@ -279,7 +279,7 @@ def test_theta_steps_along_the_slope_of_the_log_loss(case):
         assert summed[k] == pytest.approx(-slope, rel=2e-3, abs=1e-3)
 
 
-def test_a_still_theta_leaves_no_reading(case):
+def test_a_fixed_theta_leaves_no_reading(case):
     system, events, _ = case
     pool = pool_of(system, curvature=STILL)
     replayed = replay(system, events, None, pool)
@@ -288,12 +288,12 @@ def test_a_still_theta_leaves_no_reading(case):
     assert np.abs(read_states(system, replayed.states, replayed.pools[0])).max() < 1e-12
 
 
-def test_a_reading_is_what_another_theta_would_have_given(case, monkeypatch):
-    """Theta jumps half way: state and reading are then the state under the new theta from the start, to first order."""
+def test_a_reading_predicts_the_state_under_another_theta(case, monkeypatch):
+    """If theta jumps halfway, state and reading together equal the state under the new theta from the start."""
     monkeypatch.setattr(_adaptive_update, "LINGER", 1.0)
-    monkeypatch.setattr(_adaptive_update, "MODE_TOLERANCE", 1e-10)  # what a step stops short of the mode by is no slope
+    monkeypatch.setattr(_adaptive_update, "MODE_TOLERANCE", 1e-10)  # each step must reach its mode
     system, events, count = case
-    every, newcomer_states = range(12), newcomers(system, events.player_names.len())  # plain Python takes its time
+    every, newcomer_states = range(12), newcomers(system, events.player_names.len())  # plain Python is slow
     first, then = every[:7], every[7:]
 
     def started(theta):
@@ -318,7 +318,7 @@ def test_a_reading_is_what_another_theta_would_have_given(case, monkeypatch):
 
 
 def in_python(system, events, states, pool, updates):
-    """States and pool after some of the events, rated in plain Python; those before them stay as they are."""
+    """Rate some of the events in plain Python, starting from these states, and return states and pool."""
     states, columns = states.copy(), events.columns
     scratch = scratch_for(system, columns, 0, columns.entrants.size - 1, pool.copy())
     after = np.empty((scratch.entering_states.shape[0], states.shape[1]))
@@ -330,8 +330,8 @@ def in_python(system, events, states, pool, updates):
     return states, scratch.pool
 
 
-def test_live_keeps_the_clock_of_results_without_dates():
-    """Events are counted in each pool, however they come; a month passes between a player's own."""
+def test_live_ratings_count_undated_events_as_replay_does():
+    """Each pool counts its own events, and a month passes between two events of a player."""
     frame = SEASON.frame.drop("started_at")
     whole, live = podium.rate(frame, "adaptive"), podium.Live("adaptive")
     parts = [live.rate(event) for event in frame.partition_by("event_id", maintain_order=True)]
@@ -344,7 +344,7 @@ def test_live_keeps_the_clock_of_results_without_dates():
 
 
 def duels(events, begin=None, days=30.4, first=0):
-    """Ana beats Ben two times in three, at dates so far apart, or without any."""
+    """Return duels with or without dates, in which Ana beats Ben two times in three."""
     rows = [
         {"event_id": f"e{first + k}", "player": player, "position": 1 + ((player == "ana") == (k % 3 == 0))}
         | ({} if begin is None else {"started_at": begin + timedelta(days=days * k)})
@@ -354,14 +354,14 @@ def duels(events, begin=None, days=30.4, first=0):
     return pl.DataFrame(rows)
 
 
-def test_a_month_passes_between_the_undated_events_of_a_player():
+def test_a_month_passes_between_undated_events_of_a_player():
     counted, dated = (podium.rate(duels(40, begin), "adaptive") for begin in (None, datetime(1990, 1, 1, tzinfo=UTC)))
     assert counted.history["rating"].to_list() == pytest.approx(dated.history["rating"].to_list(), abs=1e-6)
     assert counted.history["deviation"].to_list() == pytest.approx(dated.history["deviation"].to_list(), abs=1e-6)
 
 
 @pytest.mark.parametrize("begin", [datetime(1950, 5, 13, tzinfo=UTC), datetime(2025, 1, 1, tzinfo=UTC)])
-def test_no_time_passes_from_undated_events_to_the_first_that_has_a_date(begin, tmp_path):
+def test_no_time_passes_from_undated_events_to_the_first_dated_event(begin, tmp_path):
     rated = podium.rate(duels(30), "adaptive")
     before = dict(rated.ratings.select("player", "deviation").iter_rows())
     rated.save(tmp_path / "ratings.parquet")
@@ -383,7 +383,7 @@ def test_undated_events_are_judged_as_they_are_predicted():
     assert podium.evaluate(results, "adaptive").scores["log_loss"][0] == pytest.approx(loss, abs=1e-12)
 
 
-def test_modes_live_equals_replay_and_survive_copies():
+def test_modes_survive_copies_and_live_ratings_equal_a_replay():
     system = Adaptive(modes="clay, grass")
     assert (system.modes, system.label) == ("clay/grass", "adaptive:modes=clay/grass")
     for same in (copy.deepcopy(system), pickle.loads(pickle.dumps(system)), make_system(system.label)):  # noqa: S301
@@ -399,7 +399,7 @@ def test_modes_live_equals_replay_and_survive_copies():
         assert whole.explain(event, player).rows["contribution"].sum() == pytest.approx(delta, abs=1e-9)
 
 
-def test_cars_and_the_first_move_live_equal_replay_and_are_no_players():
+def test_cars_and_the_first_move_are_equal_live_and_are_not_players():
     whole, live = podium.rate(CARS, "adaptive:shared=car"), podium.Live("adaptive:shared=car")
     parts = [live.rate(event) for event in CARS.frame.partition_by("event_id", maintain_order=True)]
     assert pl.concat(parts).rows() == whole.history.rows()
@@ -410,7 +410,7 @@ def test_cars_and_the_first_move_live_equal_replay_and_are_no_players():
         assert whole.explain(event, player).rows["contribution"].sum() == pytest.approx(delta, abs=1e-9)
 
 
-def test_a_player_is_expected_to_do_better_in_the_mode_that_suits():
+def test_a_player_is_expected_to_do_better_in_a_suitable_mode():
     duels = [
         {"event_id": f"e{k}", "mode": mode, "player": player, "position": 1 + (player == loser)}
         for k in range(40)
@@ -426,7 +426,7 @@ def test_a_player_is_expected_to_do_better_in_the_mode_that_suits():
     assert known[38] < 0.4 < plain[38]
 
 
-def test_without_growth_time_moves_no_rating():
+def test_without_growth_time_changes_no_rating():
     rated = podium.rate(SEASON, Adaptive(growth=False))
     assert rated.pool_state().growth == rated.pool_state().ageing == 0.0
     for event, player in rated.history.select("event_id", "player").tail(20).iter_rows():
@@ -438,8 +438,8 @@ def test_without_growth_time_moves_no_rating():
     assert any("time" in each for each in causes)
 
 
-def test_a_new_season_shrinks_means_with_all_that_theta_does_to_them():
-    """Deviations, variances and the pool stay, and so do odds of players who are level."""
+def test_a_new_season_shrinks_means_and_their_derivatives():
+    """Deviations, variances and the pool's state stay."""
     live = podium.Live("adaptive")
     live.rate(SEASON)
     pool, system = live.pool_state(), live.system
@@ -453,7 +453,7 @@ def test_a_new_season_shrinks_means_with_all_that_theta_does_to_them():
     assert readings[1][:, 0] == pytest.approx(0.5 * readings[0][:, 0])
 
 
-def test_who_has_a_deviation_to_start_from_keeps_it():
+def test_a_starting_deviation_is_kept():
     start = [{"player": "ana", "rating": 1700.0, "deviation": 60.0}, {"player": "ben", "rating": 1700.0}]
     duel = [{"event_id": "e", "player": "ana", "position": 2}, {"event_id": "e", "player": "ben", "position": 1}]
     moved = podium.rate(duel, "adaptive", start=start).history
@@ -461,6 +461,6 @@ def test_who_has_a_deviation_to_start_from_keeps_it():
     assert 5.0 < delta["ana"] < 0.2 * delta["ben"]
 
 
-def test_modes_are_text():
+def test_modes_must_be_text():
     with pytest.raises(ParameterError, match=r"modes is 3; it must be a text or none"):
         Adaptive(modes=3)  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""Fields of the system `adaptive`: how much nearer to skill they are than their pairs say, learnt and shown."""
+"""Fields in the system `adaptive`: the pool learns how far winning depends on skill, compared with its pairs."""
 
 import math
 from dataclasses import replace
@@ -20,7 +20,7 @@ SHARPNESS = POOL.index("sharpness")
 
 
 def races(seed, luck_of_first, count=400, field=10):
-    """Races of equals but for ten grades of skill; who wins is drawn with luck of another scale than the others'."""
+    """Return races of players with ten grades of skill. The winner's luck has another scale than the others'."""
     rng = np.random.default_rng(seed)
     rows = []
     for k in range(count):
@@ -35,20 +35,20 @@ def races(seed, luck_of_first, count=400, field=10):
 
 
 def learnt(results):
-    """What a pool's fields have taught it, of the one pool; what people are shown says the same."""
+    """Return the sharpness that a pool has learnt from its fields, and check that the shown table agrees."""
     rated = podium.rate(results, "adaptive")
     sharp = math.exp(rated.replayed.pools[0, SHARPNESS])
     assert rated.learnt()["sharpness"][-1] == pytest.approx(100.0 / sharp)
     return sharp
 
 
-def test_a_pool_learns_whether_who_wins_is_more_or_less_a_matter_of_skill_than_pairs_say():
+def test_a_pool_learns_how_far_winning_depends_on_skill():
     assert learnt(races(1, 0.3)) > 1.3
     assert learnt(races(1, 1.0)) == pytest.approx(1.0, abs=0.15)
     assert learnt(races(1, 5.0)) < 0.7
 
 
-def test_duels_and_ties_at_the_top_teach_it_nothing():
+def test_duels_and_ties_for_first_teach_nothing():
     duels = pl.DataFrame(
         [{"event_id": f"e{k}", "player": f"p{k % 3 + i}", "position": 1 + i} for k in range(9) for i in (0, 1)]
     )
@@ -57,7 +57,7 @@ def test_duels_and_ties_at_the_top_teach_it_nothing():
     assert learnt(tied) == 1.0
 
 
-def test_ranks_of_a_field_are_as_sharp_as_the_pool_and_pairs_are_as_they_were():
+def test_learnt_sharpness_changes_predicted_ranks_but_not_pairs():
     rated = podium.rate(races(3, 0.3), "adaptive")
     pools = rated.replayed.pools.copy()
     pools[0, SHARPNESS] = 0.0
@@ -71,7 +71,7 @@ def test_ranks_of_a_field_are_as_sharp_as_the_pool_and_pairs_are_as_they_were():
     assert rated.predict(["p9", "p0"]).entrants.rows() == plain.predict(["p9", "p0"]).entrants.rows()
 
 
-def test_evaluate_judges_the_winner_by_it_and_pairs_without_it():
+def test_evaluation_uses_sharpness_for_winners_but_not_for_pairs():
     results = races(4, 0.3)
     scores = podium.evaluate(results, "adaptive").scores.row(0, named=True)
     pairs = podium.rate(results, "adaptive").predictions()
@@ -92,12 +92,12 @@ def test_evaluate_judges_the_winner_by_it_and_pairs_without_it():
     )
 
 
-def test_other_systems_have_fields_as_their_pairs_say():
+def test_other_systems_have_no_sharpness():
     assert sharpness(find("elo")().params()) == 1.0
 
 
 def standing(order, out, teams, event="race", day=40):
-    """An event in which sides finish in an order, and the others quit; each has so many members."""
+    """Return an event in which sides of this size finish in this order and the others quit."""
     shared: dict[str, Any] = {"event_id": event, "started_at": f"2025-{1 + day // 28:02}-{1 + day % 28:02}"}
     placed: list[tuple[Any, dict[str, Any]]] = [(side, {"position": place}) for place, side in enumerate(order, 1)]
     placed += [(side, {"status": "quit"}) for side in out]
@@ -111,7 +111,7 @@ def standing(order, out, teams, event="race", day=40):
 @settings(max_examples=30, deadline=None)
 @given(data=st.data(), sides=st.integers(2, 6), teams=st.integers(1, 3), events=st.integers(0, 6), dnf=st.booleans())
 def test_quitting_never_costs_less_than_finishing_last(data, sides, teams, events, dnf):
-    """Whoever else has quit, and whatever the pool has learnt of races that somebody did not finish."""
+    """This holds for all other quits and for all that the pool has learnt from unfinished races."""
     names = "abcdef"[:sides]
     rows = []
     for number in range(events):
@@ -140,7 +140,7 @@ def test_stakes_never_show_a_quit_that_costs_less_than_the_last_place(dnf):
 
 
 @pytest.mark.parametrize("teams", [1, 2])
-def test_reasons_place_everyone_who_quit_right_behind_the_last_finisher(teams):
+def test_explanations_place_all_quits_directly_behind_the_last_finisher(teams):
     rated = podium.rate(standing("ab", "cde", teams), "adaptive")
     reasons = dict(rated.explain("race", "c0").rows.select("opponent", "contribution").iter_rows())
     reach, one_place_further = 3.0, 1.0 / 5
@@ -148,7 +148,7 @@ def test_reasons_place_everyone_who_quit_right_behind_the_last_finisher(teams):
     assert reasons["a0"] / reasons["b0"] == pytest.approx(nearness, rel=1e-12)
 
 
-def test_reasons_add_up_where_a_win_and_a_quit_nearly_cancel_out():
+def test_contributions_add_up_if_a_win_and_a_quit_nearly_cancel_out():
     order = [("1", "e", "abcd"), ("2", "eda", "bc")]
     heats = [row | {"heat": heat} for heat, finished, out in order for row in standing(finished, out, 1)]
     rated = podium.rate(pl.DataFrame(heats, infer_schema_length=None), "adaptive")
@@ -186,7 +186,7 @@ def test_states_from_before_shown_deviations_give_the_same_ratings():
 
 
 def test_a_closed_league_keeps_its_level():
-    """Ten teams, sixty seasons and nobody new: all grow alike, of which results can say nothing, and ratings do not."""
+    """Ten teams play sixty seasons without newcomers. If all grow alike, results cannot show it and ratings stay."""
     rng, teams, seasons, rounds = np.random.default_rng(6), 10, 60, 20
     skill, rows = rng.normal(0.0, 0.35, teams), []
     for season in range(seasons):

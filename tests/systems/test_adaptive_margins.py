@@ -23,7 +23,7 @@ BOTH = Adaptive(margin=True, reversion=0.1)
 
 
 def duels(seed=1, events=120, heats=1, times=False, names="abcdefgh"):
-    """Duels a day apart, in a few heats each; a score is three times the performance, rounded."""
+    """Return duels a day apart in a few heats each. A score is three times the performance, rounded."""
     rng = np.random.default_rng(seed)
     skill = dict(zip(names, rng.normal(size=len(names)), strict=True))
     rows = []
@@ -57,8 +57,8 @@ def rated():
         ("snooker", "margin+revert", "adaptive:margin=true,reversion=0.1"),
     ],
 )
-def test_the_log_loss_is_the_prototype_s(shared, history, setting, system):
-    """Reversion is towards the mean before an event, which the prototype changes between entrants: hence the 1e-5."""
+def test_the_log_loss_equals_the_prototypes(shared, history, setting, system):
+    """The tolerance is 1e-5 with reversion, because the prototype changes the mean between entrants."""
     known = pl.read_csv(shared("truth/reference.csv")).filter(history=history, setting=setting).row(0, named=True)
     results = pl.read_parquet(shared(f"truth/data/{history}.parquet")).drop("published", strict=False)
     later = np.load(shared(f"truth/npz/{history}.npz"), allow_pickle=True)["later"]
@@ -73,9 +73,9 @@ def test_the_log_loss_is_the_prototype_s(shared, history, setting, system):
 
 
 @pytest.mark.parametrize("heats", [1, 3])
-def test_derivatives_are_those_of_central_differences(monkeypatch, heats):
-    monkeypatch.setattr(_adaptive_learnt, "MARGIN_MEMORY", 1e300)  # the scale of margins and the level of the active
-    monkeypatch.setattr(_adaptive_state, "RECENT", 1e300)  # are no parameters: they stay
+def test_derivatives_equal_central_differences(monkeypatch, heats):
+    monkeypatch.setattr(_adaptive_learnt, "MARGIN_MEMORY", 1e300)  # the scale of margins and the level of active
+    monkeypatch.setattr(_adaptive_state, "RECENT", 1e300)  # players are not parameters, so keep them fixed
     monkeypatch.setattr(_adaptive_update, "MODE_TOLERANCE", 1e-10)
     events = encode(podium.read_results(duels(3, 14, heats, names="abcd")), BOTH)
     start, count = start_of(BOTH), count_of(BOTH)
@@ -83,7 +83,7 @@ def test_derivatives_are_those_of_central_differences(monkeypatch, heats):
 
     def ended(theta):
         pool = pool_of(BOTH, theta, 1e200)[0]
-        pool[ENTRIES], pool[extras_at(count) :][:4] = 1e300, (0.2, 1e6, 20.0, -2.0)  # no margin is clipped
+        pool[ENTRIES], pool[extras_at(count) :][:4] = 1e300, (0.2, 1e6, 20.0, -2.0)  # large enough for every margin
         return in_python(BOTH, events, newcomers(BOTH, events.player_names.len()), pool, range(14))[0]
 
     exact = derivatives(BOTH, ended(start), count - 2)
@@ -95,18 +95,18 @@ def test_derivatives_are_those_of_central_differences(monkeypatch, heats):
         assert np.abs(slope - exact[:, :, k]).max() < 1e-4 * np.abs(exact[:, :, k]).max()
 
 
-def test_the_weight_of_margins_and_their_scale_are_learnt(rated):
+def test_the_weight_and_the_scale_of_margins_are_learnt(rated):
     pool, at = rated.replayed.pools[0], extras_at(count_of(BOTH))
     level, margins, square, scale = pool[at : at + 4]
     leads = np.diff(SEASON["score"].to_numpy().reshape(-1, 2))
     assert (margins, square) == (120.0, pytest.approx((leads * leads).mean()))
-    assert 1.0 / 3.0 < math.exp(scale) < 2.0 / 3.0  # T is wider than the luck alone
+    assert 1.0 / 3.0 < math.exp(scale) < 2.0 / 3.0  # margins are wider than luck alone
     assert rated.learnt()["margin"][-1] != 50.0
     assert rated.learnt()["reversion"][-1] >= 0.0
     assert abs(level) < 1.0
 
 
-def test_explanations_add_up_and_have_a_cause_of_their_own(rated):
+def test_explanations_with_margins_add_up_and_name_the_margin(rated):
     wins_that_cost = 0
     for event, player, delta in rated.history.select("event_id", "player", "delta").iter_rows():
         explanation = rated.explain(event, player)
@@ -122,7 +122,7 @@ def test_explanations_add_up_and_have_a_cause_of_their_own(rated):
     assert "margins" in [each.reason for each in totals.reasons]
 
 
-def test_several_heats_with_margins_add_up():
+def test_contributions_of_several_heats_with_margins_add_up():
     rated = podium.rate(duels(heats=3, events=40), BOTH)
     for event, player, delta in rated.history.select("event_id", "player", "delta").tail(20).iter_rows():
         explanation = rated.explain(event, player)
@@ -130,7 +130,7 @@ def test_several_heats_with_margins_add_up():
         assert "in 3 heats" in [each.label for each in explanation.groups if each.kind == "cause"][-1]
 
 
-def test_live_equals_replay_and_the_order_of_rows_does_not_matter(rated):
+def test_live_ratings_equal_a_replay_and_row_order_does_not_matter(rated):
     live = podium.Live(BOTH)
     parts = [live.rate(event) for event in SEASON.partition_by("event_id", maintain_order=True)]
     assert pl.concat(parts).rows() == rated.history.rows()
@@ -147,8 +147,8 @@ def test_times_alone_give_the_margins_of_duels():
     assert times.history["rating"].to_list() == pytest.approx(scores.history["rating"].to_list(), abs=1e-9)
 
 
-def test_without_a_margin_the_result_alone_counts():
-    """In fields of three, if one did not finish, and if only one score is known."""
+def test_without_a_margin_only_the_result_counts():
+    """There is no margin in fields of three, if one side did not finish, or if only one score is known."""
     placed = SEASON.with_columns(position=pl.col("score").rank("min", descending=True).over("event_id"))
     third = pl.concat(
         [placed, placed.unique("event_id").with_columns(player=pl.lit("z"), position=pl.lit(3, pl.UInt32))]
@@ -162,7 +162,7 @@ def test_without_a_margin_the_result_alone_counts():
         assert with_scores.pool_state().margins == 0.0
 
 
-def test_a_side_s_margin_is_its_team_score_or_the_sum_of_its_scores():
+def test_a_sides_margin_uses_its_team_score_or_the_sum_of_its_scores():
     team = [row | {"team": row["player"], "team_score": row["score"], "player": f"{row['player']}{k}", "score": None}
             for row in SEASON.to_dicts() for k in (1, 2)]  # fmt: skip
     summed = [row | {"score": 0.5 * row["team_score"], "team_score": None} for row in team]
@@ -173,7 +173,7 @@ def test_a_side_s_margin_is_its_team_score_or_the_sum_of_its_scores():
     assert one.history["rating"].to_list() != plain.history["rating"].to_list()
 
 
-def test_stakes_take_a_margin_or_assume_the_usual_one_and_say_so(rated):
+def test_stakes_use_a_given_margin_or_name_the_usual_one(rated):
     usual, close = rated.stakes(["a", "b"], "a"), rated.stakes(["a", "b"], "a", margin=1.0)
     margin = rated.system.within(rated.replayed.pools[0]).usual_margin
     assert usual.method.endswith(f"Assumes a win by {margin:.3g}, this pool's usual margin.")
@@ -195,7 +195,7 @@ def test_stakes_take_a_margin_or_assume_the_usual_one_and_say_so(rated):
         rated.stakes(["a", "b"], "a", margin=-1.0)
 
 
-def test_what_if_takes_a_margin_or_assumes_the_usual_one_and_says_so(rated):
+def test_what_if_uses_a_given_margin_or_names_the_usual_one(rated):
     event = "e100"
     winner, loser = (
         rated.history.filter(event_id=event)
@@ -222,7 +222,7 @@ def test_what_if_takes_a_margin_or_assumes_the_usual_one_and_says_so(rated):
 
 
 def uneven(events=90, seed=5):
-    """Teams of two against three, or three against three; the larger side wins 90 % of the uneven matches."""
+    """Return matches of three against two or three. The larger side wins 90 % of the uneven matches."""
     rng = np.random.default_rng(seed)
     rows = []
     for k in range(events):
@@ -235,7 +235,7 @@ def uneven(events=90, seed=5):
     return pl.DataFrame(rows)
 
 
-def test_sizes_count_where_they_differ():
+def test_team_sizes_count_if_they_differ():
     results = uneven()
     plain, sized = podium.rate(results, "adaptive"), podium.rate(results, "adaptive:size=true")
     three, two = ["p0", "p1", "p2"], ["p3", "p4"]
@@ -263,7 +263,7 @@ def test_check_warns_of_sides_of_different_sizes():
     assert size_notice(SEASON) is None
 
 
-def test_the_rules_of_every_system_hold_with_margins():
+def test_the_system_with_margins_passes_check_system():
     podium.check_system(BOTH, histories=1)
 
 
@@ -274,7 +274,7 @@ def test_huge_and_equal_scores_leave_finite_ratings():
         assert podium.rate(rows, "adaptive:margin=true").ratings["rating"].is_finite().all()
 
 
-def test_reversion_draws_towards_the_mean_of_the_active():
+def test_reversion_moves_ratings_towards_the_mean_of_active_players():
     system, day = Adaptive(reversion=0.1, growth=False), 738_000.0
     pool, count = np.array(system.new_pool()), count_of(system)
     pool[THETA + count - REVERSION - 1], pool[extras_at(count)] = 0.5, 0.3

@@ -1,4 +1,4 @@
-"""The self-tuning system where results are hard on it: rings of accounts, ties, reversals, crowds, young pools."""
+"""The system `adaptive` on difficult results: rings of accounts, ties, reversals, crowds, young pools."""
 
 import importlib.util
 import math
@@ -22,7 +22,7 @@ DOCS = Path(__file__).parents[2] / "docs"
 
 
 def docs_module(name):
-    """A script of docs/, which has the hard cases that its pages measure in full."""
+    """Return a script of docs/. Its hard cases are measured in full for the documentation."""
     found = importlib.util.spec_from_file_location(name, DOCS / f"{name}.py")
     assert found is not None
     module = importlib.util.module_from_spec(found)
@@ -54,7 +54,7 @@ def log_loss(pairs):
     return float(-np.log(chance).mean())
 
 
-def test_a_ring_of_accounts_stays_an_island_that_the_audit_names():
+def test_the_audit_finds_a_ring_of_accounts_as_an_isolated_group():
     season = hard.young_season(3, hard.YoungPool(field=8, races=1000))
     results = podium.read_results(season)
     midway = hard.START + timedelta(days=300)
@@ -64,11 +64,11 @@ def test_a_ring_of_accounts_stays_an_island_that_the_audit_names():
     assert rigged.ratings["rating"].is_finite().all()
     assert [sorted(players) for players in audit(rigged).isolated_groups["players"]] == [accounts]
     before, after = (log_loss(pairs_of_others(each, accounts)) for each in (podium.rate(season, "adaptive"), rigged))
-    assert before != after  # the ring does move the pool's parameters
+    assert before != after  # the ring changes the pool's parameters
     assert abs(after - before) <= 0.001
 
 
-def test_someone_at_random_places_in_half_of_all_races_costs_others_little(rated):
+def test_a_frequent_guest_at_random_places_hardly_affects_others(rated):
     visited = podium.rate(hard.with_constant_guest(SEASON), "adaptive")
     played = visited.history.group_by("player").len().sort("len")["player"][-1]
     assert played == "the guest"
@@ -76,7 +76,7 @@ def test_someone_at_random_places_in_half_of_all_races_costs_others_little(rated
     assert abs(after - before) <= 0.005
 
 
-def test_three_newcomers_are_rated_by_one_race():
+def test_one_race_rates_three_newcomers():
     race = SEASON.head(3)
     ratings = podium.rate(race, "adaptive").ratings
     assert ratings["player"].to_list() == race["player"].to_list()
@@ -90,14 +90,14 @@ def test_a_crowd_is_rated_in_its_order():
     assert ratings["player"].to_list() == hard.crowd(1500, 1)["player"].to_list()
 
 
-def test_nobody_gains_where_all_tie():
+def test_nobody_gains_if_all_tie():
     ties = podium.rate(hard.all_tied(SEASON), "adaptive")
     assert ties.ratings["rating"].to_numpy() == pytest.approx(1500.0, abs=1e-9)
     assert (ties.predictions()["expected"] == 0.5).all()
 
 
-def test_results_in_reverse_mirror_every_rating(rated):
-    """Nothing in the model knows which end of a race is better; growth and ageing are learnt with the other sign."""
+def test_reversed_results_mirror_every_rating(rated):
+    """The model does not know which end of a race is better. Growth is learnt with the opposite sign."""
     back = podium.rate(hard.reversed_places(SEASON), "adaptive")
     assert ratings_by_player(back).to_numpy() == pytest.approx(3000.0 - ratings_by_player(rated).to_numpy(), abs=1e-6)
     forth, mirrored = (each.learnt() for each in (rated, back))
@@ -105,7 +105,7 @@ def test_results_in_reverse_mirror_every_rating(rated):
     assert mirrored["spread"].to_numpy() == pytest.approx(forth["spread"].to_numpy(), abs=1e-6)
 
 
-def test_results_reversed_from_half_on_leave_numbers():
+def test_reversing_the_second_half_leaves_finite_ratings():
     half = SEASON.height // 2
     turned = pl.concat([SEASON.head(half), hard.reversed_places(SEASON.tail(SEASON.height - half))])
     rated = podium.rate(turned, "adaptive")
@@ -113,8 +113,8 @@ def test_results_reversed_from_half_on_leave_numbers():
     assert all(rated.learnt().select(pl.exclude("event_id", "started_at").is_finite().all()).row(0))
 
 
-def test_a_young_pool_does_not_run_away():
-    """Seasons drawn from the model: nearly as good as the parameters that drew them, held still. Four of twenty."""
+def test_a_young_pool_predicts_nearly_as_well_as_the_true_parameters():
+    """The seasons are drawn from the model, and the true parameters stay fixed. Four of twenty seeds."""
     pool = hard.YoungPool(field=4)
     assert np.mean([loss_above_truth(seed, pool) for seed in range(100, 104)]) <= 0.002
 
@@ -129,7 +129,7 @@ def loss_above_truth(seed, pool):
     for name, value in values.items():
         true[0, fields.index(name)] = math.log(value)
     for k in range(1, 9):
-        true[0, fields.index(f"m_{k}_{k}")] = 1e12  # a precision that no result moves
+        true[0, fields.index(f"m_{k}_{k}")] = 1e12  # a precision so high that no result changes the value
     losses = [
         judge_heats(events, system, selection, start)[0].select("log_loss", "pairs").sum() for start in (None, true)
     ]

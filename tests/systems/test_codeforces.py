@@ -1,4 +1,4 @@
-"""Codeforces' published program written out plainly with Python's whole numbers, and real changes of the site."""
+"""Codeforces compared with its published program, rewritten with Python's integers, and with real rating changes."""
 
 import math
 import random
@@ -15,14 +15,14 @@ def chance(a, b):
 
 
 def divided(a, b):
-    """Whole-number division towards zero."""
+    """Divide integers, and round towards zero."""
     return int(a / b)
 
 
 def contest(ratings, order, *, counts_self):
-    """The changes of one contest: `order` is groups of players who tie, best first.
+    """Return the changes of one contest. `order` is the groups of tied players, best first.
 
-    The published program counts a contestant at the own rating among those who may be ahead.
+    The published program counts contestants themselves, at their own ratings, among those who may be ahead.
     """
     rank, seen = {}, 0
     for tied in order:
@@ -52,8 +52,8 @@ def contest(ratings, order, *, counts_self):
 
 
 @pytest.mark.parametrize("counts_self", [False, True])
-def test_equals_the_published_program(counts_self):
-    """As published where contestants count themselves; else but for that."""
+def test_ratings_equal_the_published_program(counts_self):
+    """The published program counts contestants themselves. The other case differs only in that."""
     rng = random.Random(5)  # noqa: S311
     players = [f"p{k:02d}" for k in range(40)]
     ratings = dict.fromkeys(players, 1500)
@@ -82,8 +82,8 @@ def test_equals_the_published_program(counts_self):
         [(["1326-global-7", "1349-641-div1"], 11_878)], [(["1326-global-7", "1342-edu-86", "1349-641-div1"], 26_817)]
     ),
 )
-def test_equals_the_sites_changes_of_its_rounds(shared, rounds, changes):
-    """Those of 2020, each round a pool that goes on from the ratings before it."""
+def test_ratings_equal_the_sites_real_changes(shared, rounds, changes):
+    """The contests are from 2020. Each is a pool that starts with the ratings before it."""
     real = pl.read_parquet(shared("golden/codeforces_real.parquet")).filter(pl.col("event_id").is_in(rounds))
     start = real.select(pool="event_id", player="player", rating="rating_before")
     rows = real.select("event_id", "player", "position", pool="event_id")
@@ -93,7 +93,7 @@ def test_equals_the_sites_changes_of_its_rounds(shared, rounds, changes):
     assert (both["delta"] != both["published"]).sum() == 0
 
 
-def test_no_rating_is_too_extreme():
+def test_extreme_ratings_have_finite_changes():
     start = [{"player": name, "rating": rating} for name, rating in (("a", 1e7), ("b", -1e7), ("c", 1e6), ("d", 1500))]
     rows = [{"event_id": "e", "player": name, "position": place} for place, name in enumerate("bdca", start=1)]
     for counts_self in (False, True):

@@ -1,4 +1,4 @@
-"""DWZ: the six published changes, coefficients worked out by hand, and first ratings against a plain search."""
+"""DWZ compared with six published changes, coefficients calculated by hand, and first ratings from a simple search."""
 
 import math
 
@@ -10,7 +10,7 @@ from podium.systems import find
 
 
 def tournament(*games, system="dwz", year=2018, ages=None, **start):
-    """The state after one tournament of ana: for each game an opponent's rating (None: unrated) and her score."""
+    """Return the states after one tournament of ana, given each opponent's rating (None: unrated) and her score."""
     ratings, rows = [{"player": "ana", **start}] if start else [], []
     ages = ages or {}
     for number, (rating, won) in enumerate(games):
@@ -31,7 +31,7 @@ def expected(gap):
 
 @pytest.mark.parametrize(("won", "ana", "ben"), [(1, 1101, 1132), (0.5, 1035, 1177), (0, 985, 1232)])
 @pytest.mark.parametrize("given", [{"birth_year": 1999}, {"age_group": 20}])
-def test_the_published_changes(won, ana, ben, given):
+def test_published_changes(won, ana, ben, given):
     """sktroisdorf.de, 15 November 2018: 1000 against 1200, both up to 20 years old."""
     after = tournament((1200, won), rating=1000.0, ages={"ana": given, "op00": given})
     assert (after["ana"]["rating"], after["op00"]["rating"]) == (ana, ben)
@@ -54,7 +54,7 @@ def test_the_published_changes(won, ana, ben, given):
         (200, None, 1, 1, 5),
     ],
 )
-def test_the_coefficient(rating, born, index, won, coefficient):
+def test_coefficients(rating, born, index, won, coefficient):
     after = tournament(
         (rating, won),
         rating=float(rating),
@@ -64,7 +64,7 @@ def test_the_coefficient(rating, born, index, won, coefficient):
     assert after["ana"]["rating"] == math.floor(rating + 800 * (won - 0.5) / (coefficient + 1) + 0.5)
 
 
-def test_a_first_rating_is_where_the_expected_score_is_the_score():
+def test_a_first_rating_has_an_expected_score_equal_to_the_score():
     opponents, scores = (1500, 1650, 1720, 1300, 1810), (1, 0.5, 0, 1, 0)
     found = min(range(800, 2500), key=lambda me: abs(sum(expected(me - each) for each in opponents) - sum(scores)))
     ana = tournament(*zip(opponents, scores, strict=True))["ana"]
@@ -75,14 +75,14 @@ def test_a_first_rating_is_where_the_expected_score_is_the_score():
 
 
 @pytest.mark.parametrize("games", [[(1500, 1)] * 6, [(1500, 0)] * 6, [(1500, 1), (1500, 0)] * 2, [(None, 1)] * 8])
-def test_no_first_rating_without_five_games_and_a_mixed_score(games):
+def test_a_first_rating_needs_five_games_and_a_mixed_score(games):
     ana = tournament(*games)["ana"]
     assert (ana["rating"], ana["rated"], ana["provisional"]) == (1000.0, 0, True)
     assert ana["first_games"] == len([rating for rating, _ in games if rating])
 
 
 @pytest.mark.parametrize(("second", "rated"), [("2020-11-14", 1), ("2020-12-01", 0)])
-def test_games_wait_two_years_for_a_first_rating(second, rated):
+def test_games_count_for_a_first_rating_for_two_years(second, rated):
     rows = [
         {"event_id": day, "heat": f"{k}", "started_at": day, "player": player, "score": score}
         for day, count in (("2018-11-15", 3), (second, 2))
@@ -94,11 +94,11 @@ def test_games_wait_two_years_for_a_first_rating(second, rated):
     assert ratings.filter(player="ana")["rated"].item() == rated
 
 
-def test_players_who_start_with_a_rating_keep_what_every_system_owes():
+def test_the_system_without_first_ratings_passes_check_system():
     assert podium.check_system(find("dwz")(first_ratings=False, initial=1500.0), histories=2).kept
 
 
-def test_an_age_group_stays_known_and_a_year_of_birth_is_not_kept():
+def test_results_keep_an_age_group_but_not_the_year_of_birth():
     rows = [
         {"event_id": event, "started_at": f"{event}-03-01", "player": player, "position": place, "birth_year": born}
         for event, year in (("2024", 2006), ("2025", None))

@@ -1,4 +1,4 @@
-"""EGF: the published formulas of 2021 in numbers that were worked out from them, with handicap stones."""
+"""EGF compared with numbers calculated from the published formulas of 2021, with handicap stones."""
 
 import pytest
 
@@ -6,7 +6,7 @@ import podium
 
 
 def game(ana, ben, won, system="egf", **more):
-    """The ratings after one game, and its explanation for ana."""
+    """Return the ratings after one game, and the explanation for ana."""
     rows = [
         {"event_id": "g", "player": "ana", "score": won} | {name: values[0] for name, values in more.items()},
         {"event_id": "g", "player": "ben", "score": 1 - won} | {name: values[1] for name, values in more.items()},
@@ -27,7 +27,7 @@ def test_changes(ana, ben, won, after):
     assert found == pytest.approx(after, abs=1e-6)
 
 
-def test_both_sides_and_the_parts_of_a_change():
+def test_changes_of_both_sides_and_their_parts():
     found, rows = game(1000, 1300, 1)
     assert found == pytest.approx([1039.434117, 1273.566470], abs=1e-6)
     assert rows["cause"].to_list() == ["opponent", "bonus_points"]
@@ -50,19 +50,19 @@ def test_four_stones_are_worth_350_points():
     assert rows["expected"][0] == pytest.approx(0.5, abs=1e-12)
 
 
-def test_a_class_of_tournament_is_a_weight():
+def test_a_tournament_class_is_a_weight():
     (whole, _), _ = game(1000, 1300, 1)
     (half, _), _ = game(1000, 1300, 1, weight=(0.5, 0.5))
     assert half - 1000 == pytest.approx((whole - 1000) / 2)
 
 
-def test_limits_of_ratings():
+def test_rating_limits():
     assert game(-899, -899, 0)[0][0] == -900.0
     with pytest.raises(podium.ResultsError, match="rating"):
         game(3300, 2100, 1)
 
 
-def test_a_handicap_is_a_number_and_true_is_one():
+def test_a_handicap_must_be_a_number():
     rows = [{"event_id": "e", "player": player, "handicap": stones} for player, stones in (("a", 2.5), ("b", None))]
     assert podium.read_results([row | {"score": 1} for row in rows]).frame["handicap"].to_list() == [2.5, 0.0]
     for wrong in (-1, "many"):

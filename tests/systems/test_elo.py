@@ -1,4 +1,4 @@
-"""Elo: the percentages that the FIDE handbook prints, and changes worked out by hand."""
+"""Elo compared with the FIDE handbook's percentages and with changes calculated by hand."""
 
 from itertools import pairwise
 from typing import Any
@@ -12,13 +12,14 @@ from podium.engine.inputs import Heat
 from podium.engine.rules import compare, enter
 from podium.systems import find
 
-# FIDE Handbook B.02, 8.1.2: differences of ratings (their middle) and the expected score of the higher, in hundredths.
+# FIDE Handbook B.02, 8.1.2: the middle of each range of rating differences, and the higher player's expected score in
+# hundredths.
 EXPECTED = {0: 50, 7: 51, 50: 57, 95: 63, 125: 67, 166: 72, 202: 76, 251: 81, 309: 86, 351: 89}
 
 
 @pytest.mark.parametrize("gap", EXPECTED)
 def test_expected_scores_on_the_logistic_curve(gap):
-    """The handbook's table is the normal curve: it and the logistic one are two hundredths apart at most here."""
+    """The handbook uses the normal curve, which here differs from the logistic one by at most two hundredths."""
     params = find("elo")().params()
     me, them = (enter(params, find("elo").state_type(rating, 1.0), ONCE) for rating in (1500.0 + gap, 1500.0))
     comparison = compare(params, me, them, entry(1.0), entry(2.0), Heat(2.0, 0.0))[0]
@@ -31,18 +32,18 @@ def rows(*places):
     ]
 
 
-def test_equals_win_and_lose_half_of_k():
+def test_equal_players_win_and_lose_half_of_k():
     assert podium.rate(rows(1, 2), "elo", k=24).ratings["rating"].to_list() == [1512.0, 1488.0]
     assert podium.rate(rows(1, 1), "elo", k=24).ratings["rating"].to_list() == [1500.0, 1500.0]
 
 
 def test_several_opponents_are_averaged_or_summed():
-    """Two wins of a half each: their mean is 12 of 24 points, their sum 24."""
+    """Two wins of half each: their mean is 12 of 24 points, their sum 24."""
     for pairs, rating in (("mean", 1512.0), ("sum", 1524.0)):
         assert podium.rate(rows(1, 2, 3), "elo", k=24, pairs=pairs).ratings["rating"][0] == rating
 
 
-def test_a_gap_of_one_scale_is_odds_of_ten_to_one():
+def test_a_gap_of_one_scale_means_odds_of_ten_to_one():
     """1900 beats 1500 and gains 24 / 11."""
     system = find("elo")(k=24)
     params = system.params()
@@ -53,7 +54,7 @@ def test_a_gap_of_one_scale_is_odds_of_ten_to_one():
 
 FOOTBALL: dict[str, Any] = {"k": 20, "home": 100, "margin": "goals"}
 NFL = "elo:k=20,home=65,margin=log,keep=0.6666666666666667,mean=1505,initial=1300,season=7"
-REVERTED = (  # ratings with which FiveThirtyEight begins a season, in place of the reversion
+REVERTED = (  # FiveThirtyEight's ratings at the start of a season that replace the reversion
     ("CBD", 1925, 1502.032), ("RAC", 1926, 1403.384), ("LOU", 1926, 1307.201), ("CIB", 1927, 1362.919),
     ("MNN", 1929, 1306.702), ("BFF", 1929, 1331.943), ("LAR", 1944, 1373.977), ("PHI", 1944, 1497.988),
     ("ARI", 1945, 1353.939), ("PIT", 1945, 1353.939), ("CLE", 1999, 1300.0),
@@ -61,7 +62,7 @@ REVERTED = (  # ratings with which FiveThirtyEight begins a season, in place of 
 
 
 def match(goals, others, day="2025-08-01", weight=1.0, home=None):
-    """Ana against ben; `home` is who is at home."""
+    """Return one match of Ana against Ben. `home` is the player at home."""
     side = {home: "home"}
     rows = [("ana", goals), ("ben", others)]
     shared = {"event_id": day, "started_at": day, "weight": weight}
@@ -73,7 +74,7 @@ def start(ana, ben):
 
 
 def test_world_football_elo():
-    """eloratings.net, "About": 630 beats 500 by 3-1 in a friendly on neutral ground, and G by the difference."""
+    """The example of eloratings.net, "About": 630 beats 500 by 3-1 in a friendly on neutral ground."""
     rated = podium.rate(match(3, 1), "elo", start=start(630, 500), **FOOTBALL)
     assert rated.history["delta"].to_list() == pytest.approx([9.6355, -9.6355], abs=1e-4)
     for goals, factor in ((1, 1.0), (2, 1.5), (3, 1.75), (4, 1.875), (7, 2.25)):
@@ -81,7 +82,7 @@ def test_world_football_elo():
         assert won.history["delta"][0] == pytest.approx(60 * factor * 0.5, rel=1e-12)
 
 
-def test_home_and_margin_in_predictions_stakes_and_explanations():
+def test_home_and_margin_affect_predictions_stakes_and_explanations():
     rated = podium.rate([*match(4, 1, home="ben"), *match(1, 1, "2025-08-08", home="ana")], "elo", **FOOTBALL)
     home = 1 / (1 + 10 ** (-100 / 400))
     assert rated.history["delta"][0] == pytest.approx(20 * 1.75 * home, rel=1e-12)
@@ -98,17 +99,17 @@ def test_home_and_margin_in_predictions_stakes_and_explanations():
 
 
 @pytest.mark.parametrize("margin", ["none", "goals", "root", "log"])
-def test_elo_with_options_is_a_system_like_others(margin):
+def test_elo_with_options_passes_check_system(margin):
     system = find("elo")(k=20, home=65, margin=margin, keep=0.5)
     assert podium.check_system(system, histories=2).kept
 
 
-def test_options_by_position_and_by_name_are_the_same_system():
+def test_options_by_position_and_by_name_give_the_same_system():
     assert find("elo")(20.0, 400.0, 1500.0, "mean", 40.0) == find("elo")(k=20, k_new=40)
     assert find("elo")(k=20, k_new=40) != find("elo")(k=20)
 
 
-def test_a_season_begins_by_its_month_live_and_in_a_replay():
+def test_a_season_begins_in_its_month_live_and_in_a_replay():
     games = [match(2, 0, day) for day in ("2025-06-29", "2025-07-01", "2025-12-31", "2026-01-01", "2026-08-01")]
     rated = podium.rate([row for game in games for row in game], NFL)
     live = podium.Live(NFL)
@@ -118,7 +119,7 @@ def test_a_season_begins_by_its_month_live_and_in_a_replay():
 
 
 def test_nfl_probabilities_of_fivethirtyeight(shared):
-    """All 16,810, within 2e-6; the season of the special ratings begins with them."""
+    """All 16,810 are within 2e-6. The season of the special ratings starts with them."""
     games = pl.read_parquet(shared("truth/data/nfl.parquet"))
     ratings = dict(pl.read_csv(shared("truth/data/nfl_starts.csv")).iter_rows())
     states, expected = pl.DataFrame([{"player": name, "rating": rating} for name, rating in ratings.items()]), []

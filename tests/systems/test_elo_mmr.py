@@ -1,4 +1,4 @@
-"""Elo-MMR against its author's program, and where that departs from the paper."""
+"""Elo-MMR compared with its author's program, and differences between that program and the paper."""
 
 import math
 from datetime import UTC, datetime, timedelta
@@ -17,7 +17,7 @@ START = datetime(2020, 1, 1, tzinfo=UTC)
 
 
 def season(seed, contests, *, weights=False):
-    """Contests as (day, weight, players, ranks), with ties, never all tied."""
+    """Return contests as (day, weight, players, ranks), with ties but never all tied."""
     rng = np.random.default_rng(seed)
     day = 0
     for _ in range(contests):
@@ -65,21 +65,21 @@ def assert_equal(mine, authors, rel=1e-9):
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_equals_the_authors_program_while_the_history_has_room(seed):
+def test_ratings_equal_the_authors_program_with_unlimited_history(seed):
     events = list(season(seed, 16))
     assert_equal(by_podium(events), by_the_author(events))
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_equals_it_with_weights_drift_and_split_ties(seed):
+def test_ratings_equal_it_with_weights_drift_and_split_ties(seed):
     events = list(season(seed, 16, weights=True))
     mine = by_podium(events, drift=9.0, split_ties=True, limit=60.0, weight_limit=0.4)
     authors = by_the_author(events, drift_per_day=9.0, split_ties=True, sig_limit=60.0, weight_limit=0.4)
     assert_equal(mine, authors)
 
 
-def test_compressing_the_history_costs_next_to_nothing():
-    """Sixteen factors against an unbounded history: what is merged has lost nearly all its weight."""
+def test_compressing_the_history_hardly_changes_ratings():
+    """Sixteen factors are compared with an unlimited history. Merged factors have lost nearly all their weight."""
     events = list(season(9, 200))
     mine, authors = by_podium(events), by_the_author(events)
     assert max(abs(mine[name][0] - authors[name][0]) for name in authors) < 1.0
@@ -87,8 +87,8 @@ def test_compressing_the_history_costs_next_to_nothing():
     assert max(abs(short[name][0] - authors[name][0]) for name in authors) > 1.0
 
 
-def test_a_drawn_duel_counts_where_the_program_leaves_it_out():
-    """By the paper's equation: both performances solve l (2 tanh + 2 tanh) = 0, the mean of two equal priors."""
+def test_a_drawn_duel_counts_although_the_program_ignores_it():
+    """In the paper's equation both performances solve l (2 tanh + 2 tanh) = 0, the mean of two equal priors."""
     draw = [(0, 1.0, [1, 2], [0, 0])]
     assert by_the_author(draw) == {}
     mu, sig = by_podium(draw)["p1"]
@@ -97,8 +97,8 @@ def test_a_drawn_duel_counts_where_the_program_leaves_it_out():
     assert sig == pytest.approx(1.0 / math.sqrt(1.0 / (350.0**2 + 0.2 * limit) + 1.0 / variance), rel=1e-12)
 
 
-def test_two_who_did_not_finish_tie_for_last():
-    """The performance of a newcomer among equals solves l (wins (1 - t) - losses (1 + t) - ties t) = 0 for t = tanh."""
+def test_two_players_who_did_not_finish_tie_for_last():
+    """A newcomer's performance among equals solves l (wins (1 - t) - losses (1 + t) - ties t) = 0 for t = tanh."""
     statuses = {"ana": (1, "finished"), "ben": (2, "finished"), "cy": (None, "dnf"), "dov": (None, "quit")}
     race = [
         {"event_id": "r", "player": name, "position": place, "status": status}
@@ -111,7 +111,8 @@ def test_two_who_did_not_finish_tie_for_last():
     limit, variance = 80.0**2, (1.0 + 1.0 / 0.2) * 80.0**2
     prior = 350.0**2 + 0.2 * limit
     lost, tied, own = 2.0, 1.0, 2.0
-    # Two lost, one tied as half of each, and the own factor: l (-2 lost) = l (2 lost + 2 tied + 2 own) t.
+    # Two losses, one tie that counts half for each, and the player's own factor: l (-2 lost) = l (2 lost + 2 tied + 2
+    # own) t.
     performance = (
         1500.0 + math.atanh(-lost / (lost + tied + own)) * 2.0 * math.sqrt(prior + variance) * math.sqrt(3.0) / math.pi
     )
@@ -127,8 +128,10 @@ def test_two_who_did_not_finish_tie_for_last():
 
 
 @pytest.mark.parametrize("name", [name for name in names() if not find(name).needs])
-def test_two_who_did_not_finish_are_compared_where_the_text_ties_them(name):
-    """How far one falls then depends on how well the other is rated; where it says that they are not, it does not."""
+def test_two_unfinished_players_are_compared_if_the_system_says_so(name):
+    """If the system ties them, one player's loss depends on the other's rating. If it does not compare them, it does
+    not.
+    """
     before = [
         {"event_id": f"e{k}", "player": player, "position": 1 + (player != "star"), "status": "finished"}
         for k in range(6)
@@ -148,7 +151,7 @@ def test_two_who_did_not_finish_are_compared_where_the_text_ties_them(name):
 
 @pytest.mark.parametrize("name", times(["elo-mmr"], [name for name in names() if not find(name).needs]))
 def test_the_mean_of_entrants_by_decade(name, shared):
-    """In initial deviations above a newcomer, on Formula 1; printed, as each system has its own."""
+    """Print it for Formula 1, in initial deviations above a newcomer. Each system has its own scale."""
     races = pl.read_parquet(shared("data/f1.parquet")).filter(pool="f1-race")
     newcomer = find(name)().newcomer()
     lead = (pl.col("rating").mean() - newcomer.rating) / getattr(newcomer, "deviation", 350.0)

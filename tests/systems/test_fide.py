@@ -1,4 +1,4 @@
-"""FIDE's rating: the regulations' table, changes and first ratings worked out by hand."""
+"""FIDE's rating compared with the table of the regulations, and with changes and first ratings calculated by hand."""
 
 import math
 
@@ -10,7 +10,7 @@ from podium.systems.fide import GAPS, tabulated
 
 
 def games(*results, day="2025-11-{:02}", period="1mo", **start):
-    """The ratings after games of ana: for each an opponent's rating (None: unrated) and her score."""
+    """Return the ratings after games of ana, given each opponent's rating (None: unrated) and her score."""
     rows, ratings = [], [{"player": "ana", **start}] if start else []
     for number, (rating, won) in enumerate(results):
         name = f"op{number:02}"
@@ -21,7 +21,7 @@ def games(*results, day="2025-11-{:02}", period="1mo", **start):
     return rated, rated.ratings.filter(player="ana").row(0, named=True)
 
 
-def test_the_table_has_a_hundredth_more_above_each_bound():
+def test_the_table_rises_by_a_hundredth_above_each_bound():
     assert len(GAPS) == 50
     for hundredths, bound in enumerate(GAPS.tolist(), 50):
         assert (tabulated(bound), tabulated(bound + 1)) == (hundredths / 100, (hundredths + 1) / 100)
@@ -63,8 +63,8 @@ def test_k_times_games_is_at_most_700():
     assert ana["rating"] == 2100 + math.floor(17 * 39 / 2 + 0.5)
 
 
-def test_one_rounding_per_period_and_halves_away_from_zero():
-    """A draw with .75 expected, 10 (.5 - .75): -2.5 becomes -3, and two such games cost 5."""
+def test_changes_are_rounded_once_per_period_and_halves_away_from_zero():
+    """For a draw with .75 expected 10 (.5 - .75) = -2.5, which becomes -3. Two such games cost 5."""
     assert games((2210, 0.5), rating=2400.0, events=50.0)[1]["rating"] == 2397.0
     assert games((2210, 0.5), (2210, 0.5), rating=2400.0, events=50.0)[1]["rating"] == 2395.0
 
@@ -95,7 +95,7 @@ def test_games_before_a_first_rating_are_pooled_for_26_months():
     assert rated("2023-11-05", *months[1:]) == 0
 
 
-def test_a_first_event_without_a_point_and_unrated_opponents_do_not_count():
+def test_a_first_event_without_points_and_unrated_opponents_do_not_count():
     rows = [(1800, 0)] * 3
     assert games(*rows)[1]["first_games"] == 0.0
     _, ana = games((None, 1), (None, 0), rating=2000.0, events=40.0)
@@ -110,7 +110,7 @@ def test_a_rating_below_1400_is_dropped_and_explained():
     assert "below_the_floor" in rows["cause"].to_list()
 
 
-def test_players_who_start_with_a_rating_keep_what_every_system_owes():
+def test_the_system_without_first_ratings_passes_check_system():
     assert podium.check_system(find("fide")(first_ratings=False, initial=1500.0), histories=2).kept
 
 
@@ -118,7 +118,7 @@ def test_players_who_start_with_a_rating_keep_what_every_system_owes():
     ("text", "k"), [("elo:k_new=40,new=2,k=20", (40, 40, 20)), ("elo:k_top=10,top=1511", (24, 10, 10))]
 )
 def test_elo_by_experience(text, k):
-    """Equals draw with the strongest of three, then win: each change is k by the events before it."""
+    """A draw against the strongest of three equals, then wins. Each change uses the k for the events before it."""
     live = podium.Live(text)
     for number, mine in enumerate(k):
         before = live.ratings["default", "ana"].rating if number else 1500.0
@@ -127,7 +127,7 @@ def test_elo_by_experience(text, k):
         assert ana.rating - before == pytest.approx(mine * (1 - expected), abs=1e-9)
 
 
-def test_elo_by_experience_is_a_system_like_others():
+def test_elo_by_experience_passes_check_system():
     system = find("elo").from_text({"k_new": "40", "k_top": "10", "top": "1520"})
     assert system.label == "elo:k_new=40,k_top=10,top=1520"
     assert podium.check_system(system, histories=2).kept

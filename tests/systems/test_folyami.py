@@ -1,4 +1,4 @@
-"""Folyami: the tables that its text prints, and the original program."""
+"""Folyami compared with the tables in its text and with the original program."""
 
 import math
 
@@ -27,7 +27,7 @@ POINTS = {
     0: (8.8, 7.6, 5.2, 3.0, 1.6),
     10: (8.6, 7.4, 5.0, 2.9, 1.6),
     30: (8.1, 7.0, 4.8, 2.7, 1.5),
-    50: (7.6, 6.5, 4.5, 2.5, 1.4),  # the text prints 4.7 for six places: a misprint
+    50: (7.6, 6.5, 4.5, 2.5, 1.4),  # the text prints 4.7 for six places, a misprint
     100: (6.4, 5.5, 3.8, 2.2, 1.2),
     200: (4.3, 3.7, 2.5, 1.4, 0.8),
     300: (2.6, 2.3, 1.6, 0.9, 0.5),
@@ -55,12 +55,12 @@ def test_victory_probabilities(gap):
     assert 100.0 * incomplete_beta(w, 3.0) == pytest.approx(VICTORY[gap], abs=0.0501)
 
 
-def test_constants_are_what_their_equations_say():
+def test_constants_satisfy_their_equations():
     assert solve_base(12, 1.5) == pytest.approx(KNOWN_BASES[12, 1.5], rel=1e-12)
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_slopes_solve_their_equation(shape):
+def test_slopes_satisfy_their_equation(shape):
     nodes, weights = np.polynomial.legendre.leggauss(400)
     w = 0.5 * (nodes + 1.0)
     log_odds = np.log(w) - np.log1p(-w)
@@ -76,7 +76,7 @@ def test_slopes_solve_their_equation(shape):
 
 @pytest.mark.parametrize("window", [1, 2, 12, 40, 300])
 @pytest.mark.parametrize("factor", [1.01, 1.5, 3.7, 100.0])
-def test_roots_are_those_of_scipy(window, factor):
+def test_roots_equal_those_of_scipy(window, factor):
     powers = np.arange(1, window + 1)
     high = min(factor, (window * factor) ** (1.0 / window))
 
@@ -97,11 +97,11 @@ def test_roots_are_those_of_scipy(window, factor):
         (lambda x: 1.0 if x > 0.123 else -1.0, 0.0, 1.0),
     ],
 )
-def test_roots_of_other_functions_are_those_of_scipy(function, low, high):
+def test_roots_of_other_functions_equal_those_of_scipy(function, low, high):
     assert find_root(function, low, high) == scipy.optimize.brentq(function, low, high, xtol=1e-15, rtol=1e-14)
 
 
-def test_agrees_with_the_original_program(shared):
+def test_ratings_equal_the_original_program(shared):
     golden = pl.read_csv(shared("golden/folyami_zakstunts.final.csv"))
     rated = podium.rate(shared("data/zakstunts.parquet"), "folyami")
     both = golden.join(rated.ratings, on="player", how="full", suffix="_ours")

@@ -9,7 +9,7 @@ from podium.systems import find
 from podium.systems.glicko import Q
 
 
-def test_the_example_of_the_paper():
+def test_the_papers_example():
     """Glickman, The Glicko system, p. 4: 1500 (200) against 1400 (30), 1550 (100), 1700 (300) gives 1464 (151.4)."""
     system = find("glicko")
     params, once = system().params(), Entrant(1.0, 0.0, 0.0)
@@ -28,8 +28,8 @@ def test_the_example_of_the_paper():
     assert after.deviation == pytest.approx(151.4, abs=0.05)
 
 
-def test_idleness_widens_up_to_a_newcomers_deviation():
-    """The paper's c of 63.2: from 50 to 350 in thirty periods, here days."""
+def test_idleness_widens_a_deviation_up_to_a_newcomers():
+    """With the paper's c of 63.2 it grows from 50 to 350 in thirty periods, here days."""
     system = find("glicko").from_text({"idle_growth": 63.2})
     widened = enter(system.params(), system.state_type(1500.0, 50.0, 9.0), Entrant(1.0, 0.0, 30.0))
     assert widened.deviation == pytest.approx(350.0, abs=0.5)

@@ -1,4 +1,4 @@
-"""Glicko-2: the example of Glickman's paper, and single rating periods in 40-digit arithmetic."""
+"""Glicko-2 compared with the example of Glickman's paper and with rating periods in 40-digit arithmetic."""
 
 import json
 import math
@@ -19,8 +19,8 @@ from podium.systems import find
 from podium.systems.glicko2 import Comparison
 
 
-def test_paper_example():
-    """Glickman (2013), p. 4: rounded on the way there, 1464.06, 151.52, 0.05999."""
+def test_the_papers_example():
+    """Glickman (2013), p. 4, rounds at each step: 1464.06, 151.52, 0.05999."""
     system = find("glicko2")
     params = system(tau=0.5).params()
     me = enter(params, system.state_type(1500.0, 200.0, 0.06, 0.0), ONCE)
@@ -34,16 +34,16 @@ def test_paper_example():
     assert after[:3] == pytest.approx((1464.0507, 151.5165, 0.0599960), rel=1e-6)
 
 
-def test_what_moves_nobody_explains_nothing():
-    """Of a gap so wide that E (1 - E) underflows the result says nothing, be it the greatest surprise."""
+def test_a_result_that_changes_nothing_has_no_contribution():
+    """The gap is so wide that E (1 - E) underflows, so even the greatest surprise changes nothing."""
     far = pl.DataFrame({"pool": "default", "player": ["ana", "ben"], "rating": [0.0, 1e6]})
     upset = [{"event_id": "e", "player": player, "position": place} for place, player in ((1, "ana"), (2, "ben"))]
     why = podium.rate(upset, "glicko2", start=far).explain("e", "ana")
     assert why.delta == why.rows["contribution"].sum() == 0.0
 
 
-def test_periods(shared):
-    """251 single rating periods in 40-digit arithmetic."""
+def test_single_rating_periods(shared):
+    """The expected values of 251 periods come from 40-digit arithmetic."""
     for case in json.loads(shared("golden/glicko2_periods.json").read_text()):
         params = find("glicko2")(tau=case["tau"]).params()
         system = find("glicko2")
@@ -59,13 +59,13 @@ def test_periods(shared):
 
 
 def field_of(favourite, deviation, others, volatility=0.06):
-    """A favourite and a field at 1500 (60)."""
+    """Return the states of a favourite and a field at 1500 (60)."""
     field = [{"player": f"p{k}", "rating": 1500.0, "deviation": 60.0, "volatility": 0.06} for k in range(others)]
     return [{"player": "favourite", "rating": favourite, "deviation": deviation, "volatility": volatility}, *field]
 
 
 def race(players):
-    """The favourite does not finish; the others do, in their order."""
+    """Return a race in which the favourite does not finish and the others finish in order."""
     others: list[dict[str, Any]] = [{"event_id": "e", "player": f"p{k}", "position": k + 1} for k in range(players)]
     return [{"event_id": "e", "player": "favourite", "status": "dnf"}, *others]
 
@@ -75,8 +75,8 @@ def race(players):
     ("favourite", "deviation", "others", "most"),
     [(2200.0, 60.0, 60, 700.0), (2500.0, 60.0, 60, 700.0), (2200.0, 100.0, 60, 900.0), (4000.0, 350.0, 200, 3150.0)],
 )
-def test_one_upset_moves_a_rating_by_nine_deviations_or_700_points(name, favourite, deviation, others, most):
-    """Step 5 of the paper has more than one root here; taken literally, the first favourite loses 7,007 points."""
+def test_an_upset_moves_a_rating_by_at_most_nine_deviations_or_700_points(name, favourite, deviation, others, most):
+    """Step 5 of the paper has several roots here. Without a limit the first favourite would lose 7,007 points."""
     rated = podium.rate(race(others), name, start=field_of(favourite, deviation, others))
     why = rated.explain("e", "favourite")
     assert -most <= why.delta < -0.999 * most
@@ -99,8 +99,8 @@ def test_no_update_moves_a_rating_further(name, rating, deviation, volatility, o
     assert history.filter(pl.col("delta").abs() > most).is_empty()
 
 
-def test_equals_stay_where_they_are():
-    """After some 220,000 games the volatility has crept up to where step 5 lets it run away; the cap holds it."""
+def test_equal_players_stay_near_their_ratings():
+    """Without the cap, the volatility would grow for some 220,000 games until step 5 diverges."""
     games = 300_000
     winner = np.random.default_rng(1).integers(2, size=games)
     rows = pl.DataFrame(
@@ -159,7 +159,7 @@ def known(*states, day=None):
         (((1200, 60, 0.053), (1850, 200, 0.062)), ((1216.7, 59.9, 0.053013), (1636, 196.9, 0.062028))),
     ],
 )
-def test_rated_at_once_as_lichess_does(players, after):
+def test_immediate_updates_equal_lichess(players, after):
     rated = podium.rate(duel_at(), "glicko2", start=known(*players), **BY_TIME | {"min_deviation": 0}).ratings
     for name, (rating, deviation, volatility) in zip("ab", after, strict=True):
         mine = rated.filter(player=name).row(0, named=True)
@@ -172,14 +172,14 @@ def test_rated_at_once_as_lichess_does(players, after):
     ("deviation", "volatility", "days", "grown"),
     [(60, 0.06, 365, 110.0008), (45, 0.09, 30, 59.9746), (490, 0.09, 365, 500), (60, 0.06, 0, 60), (20, 0.06, 0, 45)],
 )
-def test_the_deviation_grows_by_the_time_before_the_game(deviation, volatility, days, grown):
+def test_the_deviation_grows_with_the_time_before_the_game(deviation, volatility, days, grown):
     system = find("glicko2")(**BY_TIME)
     me = enter(system.params(), system.state_type(1500.0, deviation, volatility, 9.0), Entrant(1.0, 0.0, float(days)))
     assert me.phi * 173.7178 == pytest.approx(grown, abs=1e-4)
 
 
-def test_live_and_replay_with_growth_by_the_hour():
-    """Hours count, and games at one time are rated in their order."""
+def test_live_ratings_equal_a_replay_with_growth_by_the_hour():
+    """Hours count, and simultaneous games are rated in their order."""
     times = ["2025-01-01T10:00", "2025-01-01T21:30", "2025-01-01T21:30", "2025-03-02T07:15"]
     games = [[row | {"event_id": f"g{k}"} for row in duel_at(time)] for k, time in enumerate(times)]
     rated = podium.rate([row for game in games for row in game], "glicko2", **BY_TIME)
@@ -190,7 +190,7 @@ def test_live_and_replay_with_growth_by_the_hour():
     assert stakes[0] == again["delta"].item()
 
 
-def test_limits_after_the_game_are_explained():
+def test_limits_after_a_game_are_explained():
     weak = known((405, 45, 0.09), (402, 500, 0.09))
     rated = podium.rate(duel_at(), "glicko2", start=weak, **BY_TIME)
     assert rated.ratings.filter(player="b")["rating"].item() == 400.0

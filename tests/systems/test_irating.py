@@ -1,4 +1,4 @@
-"""iRating: both examples of irating-rs 0.1.0 (32-bit floats, within 1e-4), and fields worked out from the formula."""
+"""iRating compared with both examples of irating-rs 0.1.0 (32-bit floats, within 1e-4) and with its formula."""
 
 import math
 import random
@@ -19,7 +19,7 @@ AFTER = (
 
 
 def race(ratings, absent=(), tied=()):
-    """The starting ratings and the rows, by place. Entrants in `tied` share the place of the one before."""
+    """Return the starting ratings, and the rows by place. Entrants in `tied` share the place of the one before."""
     start = [{"player": f"p{k:02}", "rating": float(rating)} for k, rating in enumerate(ratings)]
     rows = [
         {"event_id": "e", "player": f"p{k:02}"}
@@ -34,7 +34,7 @@ def changes(rows, start):
 
 
 def by_formula(ratings, places, absent):
-    """The changes as the spreadsheet has them, in a loop over everybody."""
+    """Return the changes by the spreadsheet's formula, in a loop over all drivers."""
     n, q = len(ratings), len(absent)
     e = [math.exp(-rating / B) for rating in ratings]
     expected = [sum((1 - a) * b / ((1 - b) * a + (1 - a) * b) for b in e) - 0.5 for a in e]
@@ -55,20 +55,20 @@ def test_the_first_published_example():
 
 
 @pytest.mark.parametrize("position", [None, 14])
-def test_the_second_keeps_the_gap_of_the_driver_who_did_not_start(position):
+def test_the_second_example_keeps_the_gap_of_the_driver_who_did_not_start(position):
     rows, start = race(LARGE, absent={13})
     rows[13]["position"] = position
     found = changes(rows, start)
     assert [round(before + moved) for before, moved in zip(LARGE, found, strict=True)] == list(AFTER)
 
 
-def test_equals_at_1500_add_up_to_one():
+def test_changes_of_equals_at_1500_add_up_to_one():
     assert changes(*race([1500] * 4)) == pytest.approx([74.5, 25.0, -24.5, -74.0], abs=1e-9)
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_any_field_is_the_formula(seed):
-    """Ties, and drivers who did not start among or behind the others; the rows in any order."""
+def test_every_field_follows_the_formula(seed):
+    """The fields have ties, non-starters among or behind the others, and rows in any order."""
     draw = random.Random(seed)  # noqa: S311
     ratings = [draw.randint(1, 6000) for _ in range(draw.randint(3, 20))]
     absent = {*draw.sample(range(len(ratings)), len(ratings) // 4)}
@@ -100,7 +100,7 @@ def test_no_rating_falls_below_one():
     assert explanation.rows["contribution"].sum() == pytest.approx(explanation.delta, abs=1e-9)
 
 
-def test_explanations_and_live_ratings_with_drivers_who_did_not_start():
+def test_explanations_and_live_ratings_include_drivers_who_did_not_start():
     rows, start = race(LARGE, absent={13, 27})
     rated = podium.rate(rows, "irating", start=start)
     assert podium.Live("irating", start=start).rate(rows)["rating"].to_list() == rated.history["rating"].to_list()
@@ -109,7 +109,7 @@ def test_explanations_and_live_ratings_with_drivers_who_did_not_start():
     assert rated.explain("e", "p13").summary.endswith("Not starting cost them all.")
 
 
-def test_teams_are_an_error_and_labels_are_not():
+def test_teams_that_share_a_place_are_an_error():
     rows, start = race([1350] * 4)
     labelled = [row | {"team": f"t{k // 2}"} for k, row in enumerate(rows)]
     assert changes(labelled, start) == changes(rows, start)

@@ -1,4 +1,4 @@
-"""PlackettLuce of the openskill package, event after event."""
+"""PlackettLuce compared with the openskill package after each event."""
 
 from contextlib import contextmanager
 
@@ -20,7 +20,7 @@ from podium.systems._weng_lin import judge_teams_of_heat
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_equals_the_openskill_package(seed):
+def test_ratings_equal_the_openskill_package(seed):
     assert_agrees_with_the_package("openskill-pl", PlackettLuce(), seed)
 
 
@@ -35,11 +35,11 @@ def test_idle_days_widen_the_deviation():
 
 
 def in_python(system, events):
-    """The states after the events, by the loop of the kernel as Python runs it."""
+    """Return the states after the events from the kernel's loop in plain Python."""
     columns, updates = events.columns, events.columns.entrants.size - 1
     states = newcomers(system, events.player_names.len())
     scratch = scratch_for(system, columns, 0, updates, np.empty(0))
-    scratch.workspace.fill(np.finfo(float).max)  # what no place was given may be anything, and overflows here
+    scratch.workspace.fill(np.finfo(float).max)  # values without a place may be anything, and would overflow here
     room = np.empty((len(scratch.sums), states.shape[1])), states, np.empty(0), by_columns(0, 3).T, np.empty((0, 0))
     arguments = *system.arguments(), columns, 0, updates, system.column("rating"), scratch, *room
     assert replay_each[0].py_func(*arguments) == (updates, -1)
@@ -68,7 +68,7 @@ def assert_players_have_the_bits_of_teams(rows, system):
 @settings(max_examples=40, deadline=None)
 @given(rows=histories(heats=2), parts=st.booleans(), scale=st.sampled_from([1.0, 1e-6]))
 def test_players_in_lanes_have_the_bits_of_teams_of_one(rows, parts, scale):
-    """Ties, quits, weights, parts of a game; and strengths that lie too far apart for the lanes."""
+    """The rows have ties, quits, weights and parts of a game, and some strengths are too far apart for lanes."""
     rows = [{name: value for name, value in row.items() if parts or name != "played_s"} for row in rows]
     assert_players_have_the_bits_of_teams(rows, find("openskill-pl")(beta=scale, deviation=2.0 * scale, tau=0.5))
 

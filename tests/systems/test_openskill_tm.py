@@ -1,4 +1,4 @@
-"""ThurstoneMostellerFull of the openskill package, event after event."""
+"""ThurstoneMostellerFull compared with the openskill package after each event."""
 
 import math
 
@@ -9,9 +9,9 @@ from weng_lin import assert_agrees_with_the_package
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_equals_the_openskill_package(seed, monkeypatch):
-    """With the distribution function that the package takes from Python before 3.14."""
+def test_ratings_equal_the_openskill_package(seed, monkeypatch):
+    """Both use the normal distribution function that the package has before Python 3.14."""
     monkeypatch.setattr(common, "phi_major", lambda x: 0.5 * (1.0 + math.erf(x / math.sqrt(2.0))))
-    # Full pairing of normal performances throws ratings far apart, where the package's distribution function has
-    # few digits left and two roundings part; the other four agree over any number of events.
+    # Normal performances compared in all pairs drive ratings far apart. There the package's distribution function has
+    # few digits left, so rounding differs. The other four models agree over any number of events.
     assert_agrees_with_the_package("openskill-tm", ThurstoneMostellerFull(), seed, count=12)

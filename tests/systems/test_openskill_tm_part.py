@@ -1,4 +1,4 @@
-"""ThurstoneMostellerPart of the openskill package, event after event."""
+"""ThurstoneMostellerPart compared with the openskill package after each event."""
 
 import pytest
 from openskill.models import ThurstoneMostellerPart
@@ -6,5 +6,5 @@ from weng_lin import assert_agrees_with_the_package
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_equals_the_openskill_package(seed):
+def test_ratings_equal_the_openskill_package(seed):
     assert_agrees_with_the_package("openskill-tm-part", ThurstoneMostellerPart(), seed)

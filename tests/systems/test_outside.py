@@ -1,4 +1,4 @@
-"""Systems that are not Podium's own: from a file, and from an installed package's entry point."""
+"""Systems from other authors: from a file, and from an installed package's entry point."""
 
 import json
 import re
@@ -28,7 +28,7 @@ def folder(tmp_path_factory):
 
 @pytest.fixture
 def here(folder, monkeypatch):
-    """A folder with the page's system and results, where commands run; the same path and text are one system."""
+    """Enter a folder with the system and the results of the documentation. The same path and text are one system."""
     for path in folder.iterdir():
         shutil.rmtree(path) if path.is_dir() else path.unlink()
     (folder / "stakes.py").write_text(TOY, encoding="utf-8")
@@ -46,7 +46,7 @@ def run(*words):
 
 
 def install(folder, monkeypatch, package, points, source=TOY):
-    """A package on the path with these entry points, as pip leaves it."""
+    """Add a package with these entry points to the path, as pip would."""
     module = package.replace("-", "_")
     site = folder / f"site-{package}"
     (site / f"{module}.py").parent.mkdir(exist_ok=True)
@@ -59,7 +59,7 @@ def install(folder, monkeypatch, package, points, source=TOY):
     monkeypatch.syspath_prepend(str(site))
 
 
-def test_a_file_is_a_system_for_every_command(here):
+def test_every_command_accepts_a_file_as_a_system(here):
     rated = run("rate", "results.csv", "--system", "stakes.py:Stakes", "--set", "stake=5", "--format", "csv")
     assert rated.splitlines()[1].startswith("default,1,A,300.0,20")
     assert "default,1,A,140.0,20" in run("rate", "results.csv", "--system", "stakes.py", "--format", "csv")
@@ -71,14 +71,14 @@ def test_a_file_is_a_system_for_every_command(here):
     )
 
 
-def test_what_was_tuned_is_used_with_the_file(here):
+def test_tuned_settings_can_be_used_with_the_file(here):
     run("tune", "results.csv", "-s", "stakes.py:Stakes", "--train-until", "60%", "--trials", "2", "-o", "tuned.toml")
     assert 'system = "stakes"' in (here / "tuned.toml").read_text()
     run("rate", "results.csv", "--system", "stakes.py:Stakes", "--system-file", "tuned.toml")
 
 
-def test_a_file_s_system_is_checked_on_the_command_line(here, monkeypatch):
-    monkeypatch.setitem(podium.check_system.__kwdefaults__, "histories", 2)  # a plain one, and one of heats and quits
+def test_the_command_line_checks_a_files_system(here, monkeypatch):
+    monkeypatch.setitem(podium.check_system.__kwdefaults__, "histories", 2)  # a simple and a complex one
     assert json.loads(run("systems", "--check", "stakes.py:Stakes", "--format", "json"))["system"] == "stakes"
     (here / "stakes.py").write_text(TOY.replace("me.rating + totals.points", "me.rating + totals.points + 1.0"))
     with pytest.raises(podium.RuleError, match=r"stakes: .*reasons add up to") as caught:
@@ -100,7 +100,7 @@ def test_a_file_s_system_is_checked_on_the_command_line(here, monkeypatch):
         ("stakes.py", "params: Params, a", "params, a", "stakes.py:41: TypeError: Invalid first argument"),
     ],
 )
-def test_a_file_that_has_no_system_is_told_in_a_sentence(here, text, old, new, words):
+def test_a_file_without_a_system_is_a_clear_error(here, text, old, new, words):
     (here / "stakes.py").write_text(TOY.replace(old, new), encoding="utf-8")
     with pytest.raises(podium.PodiumError) as caught:
         systems.load(text)
@@ -108,14 +108,14 @@ def test_a_file_that_has_no_system_is_told_in_a_sentence(here, text, old, new, w
 
 
 @pytest.mark.parametrize("name", ["most", "label", "params", "newcomer", "score", "state_type", "standing", "digits"])
-def test_a_parameter_may_not_take_a_name_of_the_system(here, name):
+def test_a_parameter_cannot_have_the_name_of_a_system_attribute(here, name):
     text = TOY.replace("    def params(", f'    {name}: float = parameter(1.0, "of its own")\n\n    def params(', 1)
     (here / "stakes.py").write_text(text, encoding="utf-8")
     with pytest.raises(podium.ParameterError, match=f"Stakes: every system has an attribute '{name}'.*my_{name}"):
         systems.load("stakes.py")()
 
 
-def test_an_edited_file_is_run_again(here):
+def test_an_edited_file_is_loaded_again(here):
     before = systems.load("stakes.py")
     assert systems.load("stakes.py") is before
     (here / "stakes.py").write_text(TOY.replace("2.0 * params.stake", "4.0 * params.stake"), encoding="utf-8")
@@ -124,13 +124,13 @@ def test_an_edited_file_is_run_again(here):
     assert (one, two) == (105.0, 110.0)
 
 
-def test_a_library_and_a_server_open_no_file(here):
+def test_the_library_and_live_ratings_open_no_file(here):
     for door in (systems.find, lambda name: podium.rate("results.csv", name), podium.Live):
         with pytest.raises(podium.ParameterError, match="only commands run files"):
             door("stakes.py:Stakes")
 
 
-def test_a_package_s_system_is_found_by_name_and_rates_a_pool(here, monkeypatch):
+def test_a_packages_system_is_found_by_name_and_rates_a_pool(here, monkeypatch):
     install(here, monkeypatch, "good-stakes", {"stakes": "Stakes"})
     assert podium.rate("results.csv", "stakes", stake=5).ratings["rating"][0] == 300.0
     assert ",stakes," not in run("systems", "stakes")
@@ -149,7 +149,7 @@ def test_a_package_s_system_is_found_by_name_and_rates_a_pool(here, monkeypatch)
     store.close()
 
 
-def test_a_pool_takes_no_file(here):
+def test_a_pool_accepts_no_file(here):
     url = f"sqlite:///{here}/podium.db"
     run("db", "init", "--db", url)
     with pytest.raises(podium.ParameterError, match="cannot rate a pool"):
@@ -161,7 +161,7 @@ def test_a_pool_takes_no_file(here):
     assert pool.startswith("main,elo,open,")
 
 
-def test_a_package_cannot_take_the_name_of_one_of_podiums_own(here, monkeypatch):
+def test_a_package_cannot_replace_a_built_in_system(here, monkeypatch):
     install(here, monkeypatch, "bad-elo", {"elo": "Stakes"})
     assert systems.find("elo").__module__ == "podium.systems.elo"
     done = CliRunner().invoke(build(), ["systems", "--format", "csv"])
@@ -178,16 +178,16 @@ def test_a_package_cannot_take_the_name_of_one_of_podiums_own(here, monkeypatch)
         ({"stakes": "Stakes"}, "import nothing_of_that_name", "No module named"),
     ],
 )
-def test_a_package_that_offers_no_system_is_told_in_a_sentence(here, monkeypatch, points, source, words):
+def test_a_package_without_a_system_is_a_clear_error(here, monkeypatch, points, source, words):
     install(here, monkeypatch, f"wrong-{len(source)}-{'-'.join(points.values()).lower()}", points, source)
     with pytest.raises(podium.PodiumError, match=words):
         systems.find(next(iter(points)))
-    done = CliRunner().invoke(build(), ["systems"])  # the others can still be listed
+    done = CliRunner().invoke(build(), ["systems"])  # the other systems can still be listed
     assert done.exit_code == 0
     assert words in done.stderr
 
 
-def test_two_packages_cannot_share_a_name(here, monkeypatch):
+def test_two_packages_cannot_offer_the_same_name(here, monkeypatch):
     install(here, monkeypatch, "one-stakes", {"stakes": "Stakes"})
     install(here, monkeypatch, "two-stakes", {"stakes": "Stakes"})
     with pytest.raises(podium.ParameterError, match="one-stakes and two-stakes both offer a system 'stakes'"):

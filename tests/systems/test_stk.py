@@ -1,4 +1,4 @@
-"""SuperTuxKart: what its text says, and a history rated by an independent implementation."""
+"""SuperTuxKart compared with its text, and with a history rated by an independent implementation."""
 
 import numpy as np
 import polars as pl
@@ -22,7 +22,7 @@ def test_expected_result_of_2000_points():
 
 
 def test_base_points_add_up_to_2000():
-    """The text: 4000 in all, 2000 of them to begin with; equals who tie exchange nothing."""
+    """The text says: 4000 in all, of which newcomers have 2000. Equals who tie exchange nothing."""
     rows = [
         {"event_id": f"r{race}", "player": player, "time_s": 100.0} for race in range(50) for player in ("ana", "ben")
     ]
@@ -30,7 +30,7 @@ def test_base_points_add_up_to_2000():
     assert ratings.to_list() == pytest.approx([4000.0, 4000.0], abs=1e-9)
 
 
-def test_results_scale_between_a_tie_and_a_fortieth():
+def test_results_are_between_a_tie_and_a_fortieth():
     assert lead(100.0, 100.0) == 0.5
     assert lead(100.0, 101.25) == pytest.approx(0.75)
     assert lead(100.0, 102.5) == 1.0
@@ -45,5 +45,5 @@ def test_exchange_without_base_points(shared):
     np.testing.assert_allclose(sorted(ours["delta"]), sorted(first["delta_exchange"]), rtol=1e-9)
 
 
-def test_the_golden_history_is_reproduced(shared):
+def test_a_history_equals_the_independent_implementation(shared):
     assert_history_is(shared, "stk", "stk_1")

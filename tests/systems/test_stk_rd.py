@@ -1,7 +1,7 @@
-"""SuperTuxKart with deviations: a history rated by an independent implementation."""
+"""SuperTuxKart with deviations, compared with an independent implementation."""
 
 from golden import assert_history_is
 
 
-def test_the_golden_history_is_reproduced(shared):
+def test_a_history_equals_the_independent_implementation(shared):
     assert_history_is(shared, "stk-rd", "stk_rd_3")

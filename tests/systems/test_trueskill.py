@@ -1,4 +1,4 @@
-"""TrueSkill against the trueskill package, and where the package's arithmetic ends."""
+"""TrueSkill compared with the trueskill package, and cases beyond the package's precision."""
 
 import math
 from statistics import NormalDist
@@ -15,7 +15,7 @@ from podium.probability import normal
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_equals_the_trueskill_package(seed):
+def test_ratings_equal_the_trueskill_package(seed):
     events = list(season(seed, 40))
     environment = package.TrueSkill()
     known = {player: environment.create_rating() for player in PLAYERS}
@@ -31,7 +31,7 @@ def test_equals_the_trueskill_package(seed):
 
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("drawn", [False, True])
-def test_partial_play_of_two_teams_is_the_closed_form(seed, drawn):
+def test_partial_play_of_two_teams_equals_the_closed_form(seed, drawn):
     """Two teams need no iteration: c^2 = sum of w^2 (sigma^2 + beta^2), margin = t beta sqrt(sum of w^2)."""
     rng, normal_law = np.random.default_rng(seed), NormalDist()
     system = podium.systems.find("trueskill")()
@@ -65,7 +65,7 @@ def test_partial_play_of_two_teams_is_the_closed_form(seed, drawn):
 @pytest.mark.parametrize("part", [0.5, 1 / 3, 1e-3, 1e-6, 0.0])
 @pytest.mark.parametrize("positions", ["1122", "1111", "1234", "1335"])
 def test_a_match_that_all_played_equally_long_counts_in_full(part, positions):
-    """Also when seconds stand beside milliseconds, or the server reports 0 for everyone."""
+    """This also holds if seconds are mixed with milliseconds, or if the server reports 0 for everyone."""
     teams = [{"team": name} for name in "aabb"] if positions in ("1122", "1111") else [{}] * 4
     rows: list[dict[str, Any]] = [
         {"event_id": "e", "player": player, "position": int(position)} | team
@@ -75,8 +75,8 @@ def test_a_match_that_all_played_equally_long_counts_in_full(part, positions):
     assert podium.rate(played, "trueskill").ratings.equals(podium.rate(rows, "trueskill").ratings)
 
 
-def test_who_played_less_moves_less():
-    """The three others played all of it; `partial_play=false` counts everyone in full."""
+def test_players_with_less_playing_time_move_less():
+    """The three others played the entire match. `partial_play=false` counts everyone in full."""
     rows = [
         {"event_id": "e", "player": player, "team": team, "position": position, "played_s": played, "duration_s": 600}
         for player, team, position, played in (("a", "x", 1, 600), ("b", "x", 1, 150), ("c", "y", 2, 600))
@@ -89,8 +89,8 @@ def test_who_played_less_moves_less():
     assert abs(never[1]) < 1e-2 * never[0]
 
 
-def test_the_tails_are_stable():
-    """50 deviations up and losing; a draw margin of next to nothing."""
+def test_extreme_results_have_stable_changes():
+    """A favourite by 50 deviations loses, and a draw margin is nearly zero."""
     assert normal.hazard(-50.0) == pytest.approx(50.0 + 1.0 / 50.0 - 2.0 / 50.0**3, rel=1e-9)
     assert normal.win_corrections(-50.0, 0.0)[0] == normal.hazard(-50.0)
     assert 0.0 <= normal.win_corrections(-50.0, 0.0)[1] <= 1.0
@@ -107,7 +107,7 @@ def test_the_tails_are_stable():
 
 @pytest.mark.parametrize("name", ["trueskill", "openskill-pl", "openskill-bt", "openskill-tm", "glicko", "glicko2"])
 def test_extreme_events_give_finite_states(name):
-    """The strongest always loses: ten thousand random upsets between players far apart."""
+    """The strongest always loses in ten thousand random upsets between players far apart."""
     rng = np.random.default_rng(7)
     matches = 10_000
     pair = np.sort(rng.permuted(np.tile(np.arange(40), (matches, 1)), axis=1)[:, :2], axis=1)

@@ -1,4 +1,4 @@
-"""US Chess: the published examples of the approximation, and the conditions of its bonus."""
+"""US Chess compared with the published examples of the approximation, and the conditions of its bonus."""
 
 import math
 
@@ -8,7 +8,7 @@ import podium
 
 
 def played(*games, settings="uscf", **start):
-    """The rating after one event in which ana met opponents with these ratings, with these scores."""
+    """Return ana's rating after one event, given her opponents' ratings and her scores."""
     ratings, rows = [{"player": "ana", **start}] if start else [], []
     for number, (rating, won) in enumerate(games):
         name = f"op{rating}"
@@ -30,8 +30,8 @@ def test_a_new_rating_is_the_mean_of_performances():
 
 
 @pytest.mark.parametrize(("settings", "after"), [("uscf:bonus=12", 1464.804888), ("uscf", 1460.804888)])
-def test_an_established_rating_with_a_bonus(settings, after):
-    """1300 from 45 games, 3.5 of 4 against 1250, 1400, 1500 and 1550; with 12 it is the test of skillratings."""
+def test_an_established_rating_can_get_a_bonus(settings, after):
+    """1300 from 45 games, 3.5 of 4 against 1250, 1400, 1500 and 1550. The bonus of 12 is a test of skillratings."""
     ana, explanation = played(
         (1250, 1), (1400, 1), (1500, 1), (1550, 0.5), settings=settings, rating=1300.0, games=45.0
     )
@@ -40,14 +40,14 @@ def test_an_established_rating_with_a_bonus(settings, after):
     assert "bonus_points" in explanation.rows["cause"].to_list()
 
 
-def test_games_that_count_in_k():
+def test_k_uses_the_effective_number_of_games():
     """N' of 1700 after 30 games is 20.0117867, and above 2355 it is at most 50."""
     for rating, games, counted in ((1700, 30.0, 20.0117867), (2400, 99.0, 50.0), (2400, 30.0, 30.0)):
         ana, _ = played((rating, 1), rating=float(rating), games=games)
         assert ana["rating"] - rating == pytest.approx(400 / (counted + 1), abs=1e-6)
 
 
-def test_unrated_players_get_a_performance():
+def test_unrated_players_get_a_performance_rating():
     ana, _ = played((1400, 1), (1500, 1), (1600, 0))
     assert ana["rating"] == pytest.approx(1500 + 400 / 3)
 
@@ -56,7 +56,7 @@ COUNTED = 50 / math.sqrt(0.662 + 0.00000739 * (2569 - 1300) ** 2)  # N' of 1300
 
 
 def gained(*opponents):
-    """The points of one who wins all games, from 1300 and 45 games."""
+    """Return the points for winning all games, from 1300 after 45 games."""
     return played(*[(rating, 1) for rating in opponents], rating=1300.0, games=45.0)[0]["rating"] - 1300
 
 
@@ -70,7 +70,7 @@ def without_bonus(*opponents):
     return 800 / (COUNTED + len(opponents)) * (len(opponents) - expected)
 
 
-def test_twice_against_each_opponent_is_allowed():
+def test_a_bonus_is_possible_with_two_games_against_each_opponent():
     points = without_bonus(1350, 1250, 1250)
     assert gained(1350, 1250, 1250) == pytest.approx(2 * points - 14 * math.sqrt(4))
 

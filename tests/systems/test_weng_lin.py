@@ -25,8 +25,8 @@ FAMILY = [name for name in names() if name.startswith("openskill-")]
 
 
 @pytest.mark.parametrize("name", FAMILY)
-def test_two_processes_share_the_cache_and_not_the_rules(name):
-    """Systems whose types look alike must not run each other's machine code, nor from the disk."""
+def test_two_processes_share_the_cache_but_not_the_rules(name):
+    """Systems with similar types must not run each other's machine code, not even from the disk."""
     rows = [{"event_id": "e", "player": player, "position": place} for place, player in enumerate("abc", 1)]
     mine = podium.rate(rows, name).ratings["rating"].to_list()
     for other in FAMILY:
@@ -35,8 +35,8 @@ def test_two_processes_share_the_cache_and_not_the_rules(name):
 
 
 @pytest.mark.parametrize("name", ["openskill-bt", "openskill-tm"])
-def test_wide_fields_are_judged_to_the_bits_of_pair_after_pair(name):
-    """In kernels and in Python, with ties, and where the last block of lanes is not full."""
+def test_wide_fields_have_the_bits_of_the_pair_loop(name):
+    """In kernels and in Python, with ties, and with a last block of lanes that is not full."""
     params, rng = find(name)().params(), np.random.default_rng(7)
     for teams in (WIDE, WIDE + 5):
         lines = np.zeros((teams, LINE))
@@ -90,8 +90,8 @@ MODELS = {
     ],
 )
 @pytest.mark.parametrize("name", MODELS)
-def test_options_are_those_of_the_openskill_package(name, settings, options):
-    """Ties and teams, 2 to 8 sides, each event from the ratings of the package."""
+def test_options_equal_those_of_the_openskill_package(name, settings, options):
+    """Two to eight sides with ties and teams. Each event starts from the package's ratings."""
     model = MODELS[name](**options)
     known = {player: model.rating() for player in PLAYERS}
     for event, every, places in season(3, 12):
@@ -108,8 +108,8 @@ def test_options_are_those_of_the_openskill_package(name, settings, options):
                 assert mine.deviation == pytest.approx(known[player].sigma, rel=1e-12, abs=1e-12)
 
 
-def test_the_ranked_play_of_osu():
-    """OpenSkill with beta 0 and gamma 1: two newcomers."""
+def test_ranked_play_of_osu():
+    """OpenSkill with beta 0 and gamma 1, for two newcomers."""
     rows = [{"event_id": "e", "player": player, "position": place} for place, player in enumerate("ab", 1)]
     rated = podium.rate(rows, "openskill-pl:initial=1500,deviation=150,beta=0,tau=15,gamma=1")
     assert rated.ratings["rating"].to_list() == pytest.approx([1553.297514013, 1446.702485987], abs=1e-8)

@@ -1,4 +1,4 @@
-"""A championship computed from its rules alone, by someone who had not seen the code of Podium."""
+"""A championship calculated from its rules alone, without knowledge of Podium's code."""
 
 from collections import defaultdict
 

@@ -1,4 +1,4 @@
-"""Championship standings: seasons of Formula One as they were decided, a computation of its own, and single rules."""
+"""Championship standings: real seasons of Formula One, an independent calculation, and single rules."""
 
 import random
 from datetime import UTC, datetime, timedelta
@@ -13,7 +13,7 @@ from podium.errors import ParameterError
 from podium.ledger.championship import championship
 from podium.ledger.point_schemes import read_scheme
 
-# Who drove the fastest lap of each race in 2021. It gave a point only in the first ten places.
+# The driver with the fastest lap of each race in 2021. It gave a point only in the first ten places.
 FASTEST = """valtteri-bottas lewis-hamilton valtteri-bottas max-verstappen lewis-hamilton max-verstappen max-verstappen
 lewis-hamilton max-verstappen sergio-perez pierre-gasly nikita-mazepin lewis-hamilton daniel-ricciardo lando-norris
 valtteri-bottas lewis-hamilton valtteri-bottas sergio-perez max-verstappen lewis-hamilton max-verstappen"""
@@ -36,7 +36,7 @@ SEASONS = {
 
 
 def season_of(frame, year, weights):
-    """The races of a year; a sprint is another heat of its race, and half points are a weight."""
+    """Return the races of a year. A sprint is another heat of its race, and half points are a weight."""
     frame = frame.filter((pl.col("started_at").dt.year() == year) & (pl.col("pool") != "f1-qualifying"))
     kind = pl.col("pool").str.strip_prefix("f1-")
     frame = frame.with_columns(event_id=pl.col("event_id").str.split("-").list.first(), mode=kind, heat=kind, pool=None)
@@ -51,14 +51,14 @@ def season_of(frame, year, weights):
 
 
 @pytest.mark.parametrize(("year", "scheme", "weights", "expected"), SEASONS.values(), ids=SEASONS)
-def test_seasons_end_as_they_did(shared, year, scheme, weights, expected):
+def test_formula_one_seasons_have_their_real_standings(shared, year, scheme, weights, expected):
     frame = season_of(pl.read_parquet(shared("data/f1.parquet")), year, weights)
     table = championship(frame, read_scheme(scheme))
     found = [(row.name, row.points, sum(each.points for each in row.rounds)) for row in table.players[: len(expected)]]
     assert found == expected
 
 
-def test_the_rounds_of_a_lead_add_up(shared):
+def test_points_per_round_of_a_lead_add_up(shared):
     table = championship(
         season_of(pl.read_parquet(shared("data/f1.parquet")), 1988, {}), read_scheme("f1-1961 best=11")
     )
@@ -82,8 +82,8 @@ def points(table):
     return {row.name: row.points for row in table.players}
 
 
-def test_a_season_equals_a_computation_of_its_own():
-    """Twelve rounds of two classes, three of which do not count, and teams of which the best two do."""
+def test_a_season_equals_a_calculation_within_the_test():
+    """Twelve rounds of two classes, with three dropped rounds and two counting members per team."""
     dice, names = random.Random(73), [f"p{k:02}" for k in range(14)]  # noqa: S311
     teams, given = {name: f"t{k % 4}" for k, name in enumerate(names)}, [10, 7, 5, 3, 2, 1]
     for cars in (names[:8], names[8:]):
@@ -113,7 +113,7 @@ def test_a_season_equals_a_computation_of_its_own():
 
 
 @pytest.mark.parametrize("group", ["GT3", "GT4", None])
-def test_a_season_equals_the_computation_of_a_stranger(group):
+def test_a_season_equals_an_independent_calculation(group):
     rows = [row for row in own.season() if group in (None, row[2])]
     results = [
         {"event_id": str(number), "sequence": number, "player": name, "team": team, "position": place}
@@ -140,7 +140,7 @@ def test_equal_points_are_decided_by_better_places():
     assert table.players[0].lead.sentence("a") == "a and c have the same points, so their places decide."
 
 
-def test_those_who_tie_share_the_points_of_their_places():
+def test_tied_players_share_the_points_of_their_places():
     rows = race("1", "a", "b", "c", "d")
     rows[2]["position"] = 2
     assert points(standings(rows, "10,6,3,1")) == {"a": 10, "b": 4.5, "c": 4.5, "d": 1}
@@ -156,7 +156,7 @@ def test_team_mates_with_one_result_score_for_their_place():
     assert [(team.name, team.points) for team in table.teams] == [("a", 10), ("c", 6), ("b", 3)]
 
 
-def test_awards_count_for_finishers_of_the_first_places_only():
+def test_awards_count_only_for_finishers_in_the_first_places():
     rows = race("1", "a", "b", "c", "d")
     for row, awards in zip(rows, ["Pole", "fastest_lap", "fastest lap, pole", None], strict=True):
         row["awards"] = awards
@@ -164,13 +164,13 @@ def test_awards_count_for_finishers_of_the_first_places_only():
     assert points(standings(rows, "10,6,3 +fastest_lap=2/1 +pole=1")) == {"b": 12, "c": 7, "d": 3, "a": 1}
 
 
-def test_an_overall_result_scores_instead_of_its_heats():
+def test_an_overall_result_replaces_the_points_of_its_heats():
     heats = [*race("1", "a", "b", heat="1"), *race("1", "a", "b", heat="2")]
     assert points(standings(heats, "10,6")) == {"a": 20, "b": 12}
     assert points(standings([*heats, *race("1", "b", "a", heat="overall")], "10,6")) == {"b": 10, "a": 6}
 
 
-def test_nobody_is_out_of_reach_before_it_is_sure():
+def test_a_player_is_uncatchable_only_when_nobody_can_overtake():
     rows = [*race("1", "a", "b", "c"), *race("2", "a", "b", "c")]
     three, four = (standings(rows, f"10,6,1 rounds={rounds}") for rounds in (3, 4))
     assert [(row.reachable, row.uncatchable) for row in three.players] == [(30, False), (22, False), (12, False)]
@@ -182,7 +182,7 @@ def test_nobody_is_out_of_reach_before_it_is_sure():
     assert standings(rows, "10,6,1").players[0].reachable is None
 
 
-def test_rows_that_do_not_count_score_nothing():
+def test_unranked_and_disqualified_rows_score_nothing():
     rows = race("1", "a", "b", "c", "d", status="finished", ranked=True)
     rows[0] |= {"status": "disqualified"}
     rows[1] |= {"ranked": False}
@@ -193,7 +193,7 @@ def test_rows_that_do_not_count_score_nothing():
 @pytest.mark.parametrize(
     "text", ["", "f2", "10,x", "10 best=0", "10 drop", "10 =3", "10 +=3", "nan", "10 best=1 drop=1", "10 +pole=1/x"]
 )
-def test_a_scheme_that_is_none_is_refused(text):
+def test_invalid_schemes_are_rejected(text):
     with pytest.raises(ParameterError):
         read_scheme(text)
 

@@ -1,4 +1,4 @@
-"""An explanation names the cause, in numbers that add up as shown and in words that read well."""
+"""An explanation names the cause, with numbers that add up as shown and in clear sentences."""
 
 import re
 from decimal import Decimal
@@ -22,8 +22,8 @@ def season(pool):
     return podium.Results(frame.filter(pl.col("pool") == pool), "season")
 
 
-def add_up(why):
-    """All that is shown of an explanation adds up as shown, and all that is exact to the change."""
+def check_sums(why):
+    """Check that shown numbers add up as shown, and exact contributions to the exact change."""
     assert why.rows["contribution"].sum() == pytest.approx(why.delta, abs=1e-9)
     change = shown_change(why.rating_before, why.rating_after, why.digits)
     assert sum(group.shown for group in why.groups) == change == why.shown_change
@@ -33,8 +33,8 @@ def add_up(why):
         assert group.points == pytest.approx(why.rows_of(number)["contribution"].sum(), abs=1e-9)
 
 
-def text_adds_up(text):
-    """The column of numbers in a printed explanation does: the outer lines to the rating after, the inner to theirs."""
+def check_sums_of_text(text):
+    """Check that printed numbers add up: outer lines to the rating after, inner lines to their outer line."""
     lines = [re.fullmatch(r"( +)\S.*?  +([+−]?[\d.]+)(  \(([+−]?[\d.]+)\))?", line) for line in text.splitlines()]  # noqa: RUF001
     found = [(len(line[1]), Decimal(line[2].replace("−", "-")), line[4]) for line in lines if line]  # noqa: RUF001
     (_, before, _), *parts, (_, after, change) = found
@@ -50,7 +50,7 @@ def text_adds_up(text):
         assert not inner or sum(inner) == number
 
 
-def test_the_winner_who_lost_points_by_quitting_a_heat():
+def test_a_winner_who_lost_points_by_quitting_a_heat():
     why = podium.rate(season("bikes"), "trials").explain("bikes-058", "Dragana")
     assert why.verdict == "Dragana won, but lost 40.5 points."
     assert why.cause == "Quitting heat 2 cost 33.4 of them."
@@ -71,31 +71,31 @@ def test_the_winner_who_lost_points_by_quitting_a_heat():
     assert why.ranked_by == f"Ranked by the sum of the heats' scores: {order}."
     assert why.standings.filter(heat="overall").sort("place")["score"].to_list() == [171, 138, 135, 134, 111, 75]
     assert why.standings.filter(heat="2", player="Dragana")["status"].item() == "quit"
-    add_up(why)
-    text_adds_up(explanation_text(why))
+    check_sums(why)
+    check_sums_of_text(explanation_text(why))
 
 
-def test_what_is_printed_in_the_documentation_adds_up():
+def test_examples_in_the_documentation_add_up():
     page = (Path(__file__).parents[2] / "docs" / "explanations.md").read_text(encoding="utf-8")
     commands = page.split("    podium explain ")[1:]
     assert len(commands) == 2
     for text in commands:
-        text_adds_up(text.partition("What if")[0])
+        check_sums_of_text(text.partition("What if")[0])
 
 
 @pytest.mark.parametrize("name", names())
-def test_sentences_are_those_that_were_read(name):
-    """`python tests/sentences.py` writes the file anew; then it is to be read."""
+def test_sentences_equal_the_reviewed_ones(name):
+    """`python tests/sentences.py` writes the file again. Read it before you commit it."""
     parts = GOLDEN.read_text(encoding="utf-8").split("== ")
     expected = next(part for part in parts if part.startswith(f"{name}\n")).splitlines()[1:]
     explained = []
     written = list(sentences(name, 100 if FULL else 6, explained))
     assert written == expected[: len(written)]
     for why in explained:
-        add_up(why)
+        check_sums(why)
 
 
-def test_no_sentence_reads_badly():
+def test_no_sentence_has_a_known_defect():
     text = GOLDEN.read_text(encoding="utf-8")
     assert text.count("\n== ") + 1 == len(names())
     for line in text.splitlines():
@@ -124,8 +124,8 @@ def test_a_large_field_has_bands_with_their_limits():
 
 
 @pytest.mark.parametrize("name", ["elo", "adaptive"])
-def test_a_large_heat_has_the_same_reasons(name, monkeypatch):
-    """As Python finds them; with quits, two of whom are not compared, and some in one heat of two."""
+def test_large_and_small_heats_are_explained_alike(name, monkeypatch):
+    """The heats have two quitters who are not compared with each other."""
     rows = [
         {"event_id": "e", "heat": heat, "player": f"p{number}", "score": float((7 * number) % 9)}
         | {"status": "quit" if number in {2, 5} else "finished"}
@@ -141,7 +141,7 @@ def test_a_large_heat_has_the_same_reasons(name, monkeypatch):
         assert other.rows.equals(one.rows)
 
 
-def test_who_is_not_compared_and_why():
+def test_an_explanation_names_players_who_are_not_compared_and_why():
     ended = dict(zip("cdefg", ("dnf", "quit", "dnf", "disqualified", "did_not_start"), strict=True))
     rows = [
         {"player": "a", "position": 1, "time_s": 60.5},
@@ -168,14 +168,14 @@ def test_who_is_not_compared_and_why():
 @pytest.mark.parametrize(
     ("event_id", "player", "meant"),
     [
-        ("winter", "Ben", "Grand winter cup"),  # the one that has it
+        ("winter", "Ben", "Grand winter cup"),  # only this one contains it
         ("Grand wintr cup", "Ben", "Grand winter cup"),
         ("Grand winter cup", "lopez", "Ana Lopez"),
         ("Grand winter cup", "ANA LOPES", "Ana Lopez"),
-        ("cup", "Ben", None),  # two have it
+        ("cup", "Ben", None),  # both contain it
     ],
 )
-def test_who_is_not_there_is_looked_for_among_those_who_are(event_id, player, meant):
+def test_unknown_events_and_players_get_suggestions(event_id, player, meant):
     names = ("Grand winter cup", "Summer cup, in the rain")
     field = enumerate(("Ana Lopez", "Ben"), start=1)
     rows = [{"player": name, "position": place} for place, name in field]
@@ -196,21 +196,21 @@ def test_a_period_has_a_group_for_each_event():
     assert [group.label for group in why.groups] == ["Event first", "Event second", "Event third"]
     assert why.verdict.startswith("a gained ")
     assert why.outcome == ""
-    add_up(why)
+    check_sums(why)
     waits = rated.explain("first", "a")
     assert waits.verdict == "a's rating is updated at the end of the rating period, with the last event in it."
     assert waits.groups == ()
     assert waits.to_dict()["shown"]["change"] == 0.0
 
 
-def test_the_newest_race_of_formula_1(shared):
+def test_explanations_of_the_newest_formula_1_race_add_up(shared):
     results = podium.read_results(shared("data/f1.parquet"))
     last = results.frame.sort("started_at").filter(pl.col("event_id") == pl.col("event_id").last())
     rated = podium.rate(results, "elo")
     for player in last["player"].to_list()[::7]:
         why = rated.explain(last["event_id"][0], player)
-        add_up(why)
-        text_adds_up(explanation_text(why))
+        check_sums(why)
+        check_sums_of_text(explanation_text(why))
     left = rated.explain(last["event_id"][0], last.filter(pl.col("status") == "dnf")["player"][0])
     assert "did not finish and lost" in left.verdict
     assert "(did not finish either)" in left.duels.not_compared

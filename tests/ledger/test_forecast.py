@@ -1,4 +1,4 @@
-"""Predictions and strengths, from the ratings that the results lead to."""
+"""Predictions and strengths of fields, from the current ratings."""
 
 import json
 import math
@@ -25,7 +25,7 @@ ROWS = [
 
 
 @pytest.mark.parametrize("name", [name for name in names() if not find(name).needs])
-def test_a_field_is_predicted_by_every_system(name):
+def test_every_system_predicts_a_field(name):
     forecast = podium.rate(ROWS, name).predict(["ana", "cleo", "nobody yet"], top=2)
     assert forecast.entrants["player"][0] == "ana"
     assert forecast.entrants["win"].sum() == pytest.approx(1.0, abs=1e-9)
@@ -38,7 +38,7 @@ def test_a_field_is_predicted_by_every_system(name):
 
 
 @pytest.mark.parametrize("name", [name for name in names() if not find(name).needs])
-def test_sides_are_predicted_by_every_system(name):
+def test_every_system_predicts_sides(name):
     rated = podium.rate(ROWS, name)
     forecast = rated.predict(sides=[["dov", "ana"], ["cleo", "nobody yet"]], top=1)
     label, other = "dov, ana", "cleo, nobody yet"
@@ -57,8 +57,8 @@ def test_sides_are_predicted_by_every_system(name):
 
 
 @pytest.mark.parametrize(("name", "noise"), [("trueskill", 2), ("openskill-tm", 1)])
-def test_the_chances_of_sides_are_those_of_drawn_performances(name, noise):
-    """The noise of a performance is each player's with TrueSkill, a team's with Weng and Lin."""
+def test_win_chances_of_sides_equal_those_of_random_performances(name, noise):
+    """TrueSkill adds noise for each player, Weng and Lin for each team."""
     rated = podium.rate(ROWS, name)
     system, sides = rated.system, [["ana", "dov", "cleo"], ["Sö, Jr", "new"], ["newer"]]
     known = {
@@ -89,7 +89,7 @@ def test_the_chances_of_sides_are_those_of_drawn_performances(name, noise):
     )
 
 
-def test_a_large_field_is_predicted_at_once_and_as_a_small_one_is():
+def test_a_large_field_has_the_pairs_of_a_small_one():
     rated = podium.rate(ROWS, "glicko2")
     strangers = [f"p{number:03}" for number in range(96)]
     field = rated.predict([*strangers, "ana", "Sö, Jr", "cleo", "dov"])
@@ -101,7 +101,7 @@ def test_a_large_field_is_predicted_at_once_and_as_a_small_one_is():
     assert field.chances.sum(axis=0) == pytest.approx(np.ones(100), abs=1e-9)
 
 
-def test_a_field_that_is_none_is_refused():
+def test_invalid_fields_are_rejected():
     rated = podium.rate(ROWS, "elo")
     for sides in ([["ana", "dov"]], [["ana", "dov"], ["ana"]], [["ana"], []], ["ana", "dov"]):
         with pytest.raises(podium.ParameterError):
@@ -113,7 +113,7 @@ def test_a_field_that_is_none_is_refused():
         rated.predict(["ana", "dov"], pool="elsewhere")
 
 
-def test_strengths_are_of_the_ratings_before_the_race():
+def test_strengths_use_the_ratings_before_the_race():
     rated = podium.rate(ROWS, "folyami")
     strengths = rated.strengths(top=1)
     assert strengths["event_id"].to_list() == [f"e{number}" for number in range(8)]
@@ -129,8 +129,8 @@ def test_strengths_are_of_the_ratings_before_the_race():
 
 
 @pytest.mark.parametrize("name", ["stk-rd", "trueskill"])
-def test_the_mean_rating_is_of_ratings(name):
-    """Also where a state does not begin with the rating."""
+def test_the_mean_rating_is_the_mean_of_shown_ratings(name):
+    """This holds even if the rating is not the first field of a state."""
     rated = podium.rate([row | {"time_s": 60.0 + row["position"]} for row in ROWS], name)
     strengths = rated.strengths(top=1)
     before = rated.history.group_by("event_id", maintain_order=True).agg(pl.col("rating_before").mean())
@@ -152,13 +152,13 @@ def test_the_commands(tmp_path, capsys):
 
 
 def predicted(capsys, *arguments):
-    """What the command prints, and what it says on stderr."""
+    """Run the command, and return its players and its text on stderr."""
     build()(["predict", *arguments, "--system", "elo", "--format", "json"], standalone_mode=False)
     printed = capsys.readouterr()
     return [row["player"] for row in json.loads(printed.out)["entrants"]], printed.err
 
 
-def test_a_name_that_is_nobodys_is_reported_with_the_near_one(tmp_path, capsys):
+def test_unknown_names_are_reported_with_a_similar_one(tmp_path, capsys):
     table = tmp_path / "results.json"
     table.write_text(
         json.dumps([row | {"pool": "a"} for row in ROWS] + [row | {"pool": "b", "event_id": "b"} for row in ROWS[:3]])
@@ -175,7 +175,7 @@ def test_a_name_that_is_nobodys_is_reported_with_the_near_one(tmp_path, capsys):
     assert warning == f"podium: dov is not in pool b of {file}; predicted as a newcomer\n"
 
 
-def test_an_entrant_is_one_name_commas_and_all(tmp_path, capsys):
+def test_an_entrant_is_one_name_even_with_commas(tmp_path, capsys):
     table = tmp_path / "results.json"
     table.write_text(json.dumps(ROWS))
     both = ["--entrant", " Sö, Jr ", "--entrants", "cleo,dov", "--entrant", "ana"]
@@ -186,13 +186,13 @@ def test_an_entrant_is_one_name_commas_and_all(tmp_path, capsys):
     assert "new is not in" in warning
 
 
-def test_newcomers_are_known_by_name():
+def test_newcomers_come_with_similar_known_names():
     rated = podium.rate(ROWS, "elo")
     assert rated.newcomers(["ana", "Cléo", "Zed"]) == {"Cléo": "cleo", "Zed": None}
 
 
 def test_the_strength_of_uncertain_fields_is_one_over_the_chance():
-    """A newcomer against nine established equals wins 0.2030 of the races drawn from the same skills and noise."""
+    """A newcomer wins 0.2030 of the simulated races against nine established equals with the same skills and noise."""
     rated = podium.rate(
         [{"event_id": "e", "player": f"p{k}", "position": 1} for k in range(9)], "glicko", deviation=30.0
     )
@@ -212,7 +212,7 @@ def test_every_event_of_the_season_has_a_strength():
 
 
 def duels(*results):
-    """Duels of Ana against Ben, in which Ana scores 1, 0.5 or 0."""
+    """Return duels of Ana against Ben, in which Ana scores 1, 0.5 or 0."""
     return [
         {"event_id": f"e{number:03}", "player": player, "position": place}
         for number, result in enumerate(results)
@@ -221,7 +221,7 @@ def duels(*results):
 
 
 @pytest.mark.parametrize("name", ["elo", "trueskill"])
-def test_two_sides_win_draw_or_lose_where_duels_are_drawn(name):
+def test_a_duel_can_end_in_a_draw_if_the_pool_has_draws(name):
     rated = podium.rate(duels(*[1, 0.5, 0.5, 0, 1, 0.5] * 20), name)
     forecast = rated.predict(["ben", "ana"], top=1)
     expected = rated.expected("ana", "ben")
@@ -238,6 +238,6 @@ def test_two_sides_win_draw_or_lose_where_duels_are_drawn(name):
     assert "draw" not in undrawn.entrants.columns
 
 
-def test_only_the_newest_thousand_events_tell_how_often_duels_are_drawn():
+def test_the_chance_of_a_draw_uses_only_the_newest_thousand_events():
     assert podium.rate(duels(0.5, *[1, 0] * 500), "elo").predict(["ana", "ben"]).draw is None
     assert podium.rate(duels(0.5, *[1, 0] * 499, 1), "elo").predict(["ana", "ben"]).draw is not None

@@ -1,4 +1,4 @@
-"""Hindsight: it draws on what comes later, is as sure as it says, and changes no rating."""
+"""Hindsight uses later results, has correct intervals, and changes no rating."""
 
 from collections import deque
 from dataclasses import replace
@@ -17,7 +17,7 @@ from podium.ledger.smoothing import Appearances, Heats, SmootherState, converge,
 
 
 def seasons(seed, players=60, events=1500):
-    """Duels of players whose skills walk at random, in log-odds, drawn from the model; and the skills, by event."""
+    """Return duels drawn from the model, with skills that drift randomly in log-odds, and the skills by event."""
     rng = np.random.default_rng(seed)
     skill, rows, truth = rng.normal(0.0, 1.0, players), [], []
     for k in range(events):
@@ -31,7 +31,7 @@ def seasons(seed, players=60, events=1500):
     return pl.DataFrame(rows), pl.DataFrame(truth)
 
 
-def test_skills_are_nearer_the_truth_than_the_ratings_of_the_day_and_as_sure_as_they_say():
+def test_hindsight_is_closer_to_the_truth_than_ratings_and_its_intervals_are_correct():
     inside, before, after = [], [], []
     for seed in range(4):
         results, truth = seasons(seed)
@@ -48,7 +48,7 @@ def test_skills_are_nearer_the_truth_than_the_ratings_of_the_day_and_as_sure_as_
     assert 0.9 < np.mean(inside) < 0.99
 
 
-def test_the_last_event_leaves_everyone_where_the_filter_does_or_near():
+def test_hindsight_at_the_last_event_is_near_the_ratings():
     results = podium.simulate(players=12, events=120, entrants=4, seed=3).results
     rated = podium.rate(results, "adaptive")
     last = rated.hindsight().frame.group_by("player").last().join(rated.ratings, on="player", suffix="_day")
@@ -56,7 +56,7 @@ def test_the_last_event_leaves_everyone_where_the_filter_does_or_near():
     assert rated.ratings.equals(podium.rate(results, "adaptive").ratings)
 
 
-def test_sides_and_cars_are_looked_back_on():
+def test_hindsight_works_with_sides_and_cars():
     rows = [
         {"event_id": f"e{k}", "player": f"p{(k + i) % 5}", "position": 1 + (i + k) % 3, "shared:car": f"c{i % 2}"}
         | ({"side": "white"} if i == 0 else {})
@@ -69,7 +69,7 @@ def test_sides_and_cars_are_looked_back_on():
     assert set(known.frame["player"]) == {f"p{k}" for k in range(5)}
 
 
-def test_a_pool_of_one_event_and_one_of_many_are_looked_back_on_alike_and_apart():
+def test_hindsight_rates_pools_separately_whatever_their_size():
     many = podium.simulate(players=6, events=30, entrants=3, seed=5).results.drop_nulls("position")
     many = many.select("event_id", "player", "position")
     one = pl.DataFrame({"event_id": "only", "player": ["a", "b", "c"], "position": [1, 2, 3]})
@@ -85,7 +85,7 @@ def test_a_pool_of_one_event_and_one_of_many_are_looked_back_on_alike_and_apart(
     np.testing.assert_allclose(known["rating"], alone["rating"], atol=1.0)
 
 
-def test_dates_before_1970_are_days_like_all_others():
+def test_dates_before_1970_are_like_other_dates():
     results = podium.simulate(players=8, events=60, seed=2).results
     known = {}
     for year in (1950, 1980):
@@ -99,7 +99,7 @@ def test_dates_before_1970_are_days_like_all_others():
     assert set(known[1950].at(datetime(1950, 1, 1, tzinfo=UTC))["player"]) == set(first["player"])
 
 
-def test_the_gaps_of_engines_that_meet_often_converge_though_their_level_drifts():
+def test_rating_gaps_of_frequent_opponents_converge_quickly():
     rng = np.random.default_rng(4)
     rows = [
         {"event_id": f"e{k}", "player": f"p{player}", "position": int(place)}
@@ -109,7 +109,7 @@ def test_the_gaps_of_engines_that_meet_often_converge_though_their_level_drifts(
     assert podium.rate(pl.DataFrame(rows), "adaptive").hindsight().sweeps < 30
 
 
-def test_mixed_changes_are_the_least():
+def test_mixed_changes_are_as_small_as_possible():
     rng = np.random.default_rng(0)
     changes = deque(rng.normal(size=(3, 40)))
     shares = least_mix(changes)
@@ -119,7 +119,7 @@ def test_mixed_changes_are_the_least():
     np.testing.assert_allclose(steps @ mixed, 0.0, atol=1e-9)
 
 
-def test_other_systems_say_that_they_cannot():
+def test_other_systems_have_no_hindsight():
     rated = podium.rate(podium.simulate(players=4, events=4, seed=1).results, "elo")
     with pytest.raises(ParameterError, match="hindsight is for adaptive"):
         rated.hindsight()
@@ -127,7 +127,7 @@ def test_other_systems_say_that_they_cannot():
 
 @pytest.mark.parametrize("command", [["hindsight"], ["plot", "histories", "--hindsight"]])
 @pytest.mark.parametrize("system", ["elo", "adaptive:modes=clay"])
-def test_other_systems_are_refused_before_anything_is_read(tmp_path, command, system):
+def test_commands_reject_other_systems_before_reading_the_file(tmp_path, command, system):
     file = tmp_path / "results.csv"
     file.write_text("no,results\n", encoding="utf-8")
     done = CliRunner().invoke(build(), [*command, str(file), "--system", system])
@@ -135,8 +135,8 @@ def test_other_systems_are_refused_before_anything_is_read(tmp_path, command, sy
     assert "hindsight is for adaptive" in str(done.exception)
 
 
-def test_bands_know_that_the_pairs_of_a_field_are_not_independent():
-    """Seasons of fields drawn from the model, by its parameters at the start; a month passes between two visits."""
+def test_intervals_allow_for_dependent_pairs_in_a_field():
+    """The seasons are drawn from the model with its start parameters, and a player races once a month."""
     inside = []
     for seed in range(4):
         rng = np.random.default_rng(seed)
@@ -158,7 +158,7 @@ def test_bands_know_that_the_pairs_of_a_field_are_not_independent():
     assert 0.92 < np.mean(inside) < 0.98
 
 
-def test_the_order_of_the_best_is_as_sure_as_it_says():
+def test_the_order_of_the_best_is_as_certain_as_stated():
     chances, right = [], []
     for seed in range(6):
         results, truth = seasons(seed, players=40, events=1000)
@@ -186,7 +186,7 @@ def test_the_best_are_compared_with_the_field_of_their_year():
     assert risen.best()["ahead"].to_list() == pytest.approx(hindsight.best()["ahead"].to_list())
 
 
-def test_a_walk_of_which_little_is_known_at_first_stays_a_number():
+def test_a_walk_with_a_vague_start_has_finite_values():
     visits = Appearances._make(np.zeros(2) for _ in Appearances._fields)
     visits.growth[0], visits.precision[1], visits.shift[1] = 1e20, 1.0, 1.0
     walk(visits, 0, 2)
@@ -194,7 +194,7 @@ def test_a_walk_of_which_little_is_known_at_first_stays_a_number():
     assert visits.mean == pytest.approx(np.ones(2))
 
 
-def test_sweeps_that_never_agree_carry_nobody_off(monkeypatch):
+def test_sweeps_that_do_not_converge_keep_finite_values(monkeypatch):
     monkeypatch.setattr(smoothing, "_sweep", lambda _heats, visits, _way: visits.mean.__iadd__([1e30, -1e30]))
     visits = Appearances._make(np.zeros(2) for _ in Appearances._fields)
     way = SmootherState(*np.array([[0, 1], [0, 1], [0, 0], [0, 0], [0, 0]]))

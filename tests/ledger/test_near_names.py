@@ -1,4 +1,4 @@
-"""Unknown entrants whose names are nearly known ones: the name is asked for, or refused with the near one."""
+"""Names of unknown entrants that are similar to known ones: Podium asks, or rejects them with a suggestion."""
 
 import pytest
 from commands import run, streams
@@ -27,7 +27,7 @@ def live():
 
 
 @pytest.mark.parametrize("name", SLIPS)
-def test_a_name_that_is_nearly_known_is_refused_unless_it_is_said_to_be_new(name):
+def test_a_similar_name_is_rejected_unless_it_is_declared_new(name):
     rated = podium.rate(ROWS)
     for look in (rated.predict, rated.stakes, live().predict):
         with pytest.raises(NearNameError, match="has not played, but"):
@@ -40,12 +40,12 @@ def test_a_name_that_is_nearly_known_is_refused_unless_it_is_said_to_be_new(name
 
 
 @pytest.mark.parametrize("name", OTHERS)
-def test_another_name_is_a_newcomer(name):
+def test_a_different_name_is_a_newcomer(name):
     assert podium.rate(ROWS).predict([name, "Anna"]).newcomers == (name,)
 
 
 @pytest.mark.parametrize(("one", "other"), [("a", "b"), ("Bob", "Rob"), ("P1", "P2"), ("Zoë 1", "Zoë 2"), ("", "a")])
-def test_short_names_and_numbers_are_not_slips(one, other):
+def test_short_names_and_numbers_are_not_misspellings(one, other):
     assert not is_nearly(one, other)
     assert not is_nearly(other, one)
 
@@ -53,13 +53,13 @@ def test_short_names_and_numbers_are_not_slips(one, other):
 @pytest.mark.parametrize(
     ("one", "other"), [("Jürgen Müller", "Juergen Mueller"), ("BÄR", "Baer"), ("Strauß", "Strauss")]
 )
-def test_umlauts_that_are_written_out_are_slips(one, other):
+def test_written_out_umlauts_are_misspellings(one, other):
     assert is_nearly(one, other)
     assert is_nearly(other, one)
 
 
 @pytest.mark.parametrize("words", [["predict"], ["stakes"]])
-def test_a_command_refuses_the_name_with_the_near_one_and_says_how_to_insist(words, path):
+def test_a_command_rejects_the_name_and_suggests_new(words, path):
     typed = [*words, path, "-s", "elo", "--entrant", "Kowalsky, Jan", "--entrant", "Anna"]
     message = run(*typed, status=2)
     assert "Kowalsky, Jan has not played, but Kowalski, Jan has." in message
@@ -68,7 +68,7 @@ def test_a_command_refuses_the_name_with_the_near_one_and_says_how_to_insist(wor
 
 
 @pytest.mark.parametrize(("answer", "rated"), [("y\n", "Kowalski, Jan"), ("n\n", "Kowalsky, Jan")])
-def test_a_terminal_asks_which_one_is_meant(answer, rated, path, monkeypatch):
+def test_a_terminal_asks_for_the_intended_name(answer, rated, path, monkeypatch):
     monkeypatch.setattr("podium.cli.service.storing.is_terminal", lambda: True)
     err, out = streams("predict", path, "-s", "elo", "--entrant", "Kowalsky, Jan", "--entrant", "Anna", stdin=answer)
     assert "Kowalsky, Jan has not played. Did you mean Kowalski, Jan?" in err

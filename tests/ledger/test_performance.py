@@ -1,4 +1,4 @@
-"""Performance ratings, against each system's published expected score written out."""
+"""Performance ratings compared with each system's published expected score."""
 
 import math
 
@@ -20,7 +20,7 @@ def rated(system, *events):
 
 
 def found(result, event_id):
-    """Each one's performance in an event, with its state before it."""
+    """Return each player's performance in an event."""
     frame = result.events.results.frame
     row = int((frame["event_id"] == event_id).arg_max())
     entrant = result.events.ledger.entrant.at(int(np.argmax(result.events.ledger.row.array == row)))
@@ -28,7 +28,7 @@ def found(result, event_id):
 
 
 def states_before(result, names, events):
-    """The states of players after the first events."""
+    """Return the players' states after the first events."""
     first = result.history.filter(result.history["event_id"].is_in(events))
     return {name: first.filter(first["player"] == name).to_dicts()[-1] for name in names}
 
@@ -38,7 +38,7 @@ ORDERS = (
     ({"dov": 1, "ana": 2, "ben": 3}, {}),
     ({"ben": 1, "ana": 2, "dov": 2, "cleo": 4}, {}),
 )
-SCORES = {"ben": 3.0, "ana": 1.5, "dov": 1.5, "cleo": 0.0}  # of the last
+SCORES = {"ben": 3.0, "ana": 1.5, "dov": 1.5, "cleo": 0.0}  # of the last race
 SCALE = 400.0 / math.log(10.0)
 
 
@@ -47,13 +47,13 @@ def elo(rating, _me, opponent):
 
 
 def glicko2(rating, _me, opponent):
-    """Glickman's step 3, whose g is the opponent's alone."""
+    """Calculate Glickman's step 3, in which g depends only on the opponent."""
     phi = opponent["deviation"] / SCALE
     return 1.0 / (1.0 + math.exp(-(rating - opponent["rating"]) / SCALE / math.sqrt(1.0 + 3.0 * phi**2 / math.pi**2)))
 
 
 @pytest.mark.parametrize("expected", [elo, glicko2])
-def test_the_expected_score_at_the_performance_is_the_actual_one(expected):
+def test_the_expected_score_at_the_performance_is_the_actual_score(expected):
     result = rated(expected.__name__, *ORDERS)
     before = states_before(result, SCORES, ["e0", "e1"])
     for name, each in found(result, "e2").items():
@@ -63,8 +63,8 @@ def test_the_expected_score_at_the_performance_is_the_actual_one(expected):
         assert sum(expected(each.rating, before[name], one) for one in opponents) == pytest.approx(score, abs=1e-7)
 
 
-def test_a_system_without_pairs_goes_by_its_chance_to_win():
-    """TrueSkill's, of skills and performances that are normal."""
+def test_systems_without_expected_scores_use_chances_to_win():
+    """TrueSkill's skills and performances are normal."""
     result = rated("trueskill", *ORDERS)
     before, system = states_before(result, SCORES, ["e0", "e1"]), result.system
     above = found(result, "e2")
@@ -80,8 +80,8 @@ def test_a_system_without_pairs_goes_by_its_chance_to_win():
         assert above[name].bound is None
 
 
-def test_every_heat_counts_and_who_won_nothing_has_a_bound():
-    """Two heats of two and their overall result: three duels, two won; without one there is no performance."""
+def test_every_heat_counts_and_players_without_a_win_have_a_bound():
+    """Two heats of two and their overall result are three duels, of which two are won."""
     rows = [
         {"event_id": "e0", "heat": f"{heat}", "player": name, "score": score}
         for heat, scores in enumerate(((9, 1), (9, 1), (1, 2)))
@@ -96,8 +96,8 @@ def test_every_heat_counts_and_who_won_nothing_has_a_bound():
     assert three["ana"].rating == pytest.approx(1500 + 400 * math.log10(3.0))  # three of four
 
 
-def test_an_expected_score_that_comes_to_its_end_makes_a_bound():
-    """XonStat of 2015 expects ten of eleven at most: who won 2.9 of three did at least so well."""
+def test_a_score_beyond_the_expected_maximum_gives_a_bound():
+    """XonStat of 2015 expects at most ten of eleven, so 2.9 of three gives a lower bound."""
     order = {name: place for place, name in enumerate(("ana", "ben", "cleo", "dov"), start=1)}
     scores = {"ana": {"score": 290.0}, "ben": {"score": 10.0}, "cleo": {"score": 10.0}, "dov": {"score": 10.0}}
     result = rated(
@@ -113,8 +113,8 @@ def test_an_expected_score_that_comes_to_its_end_makes_a_bound():
     ("name", "period"),
     [("elo", "event"), ("glicko2", "event"), ("glicko2", "2d"), ("trueskill", "event"), ("adaptive", "event")],
 )
-def test_the_performance_of_one_is_what_it_is_among_all(name, period):
-    """By pairs, by chances and with a state of the pool; of heats with quits, and not everyone in every heat."""
+def test_one_players_performance_equals_the_one_calculated_for_all(name, period):
+    """For systems with pairs, with chances and with a pool's state, and for heats with quits and absent players."""
     rng = np.random.default_rng(5)
     rows = [
         {

@@ -1,4 +1,4 @@
-"""Reasons added up over several events: every point once, by kind, as it is shown."""
+"""Reasons added up over several events: every point counts once, by kind, as shown."""
 
 import json
 import random
@@ -23,7 +23,7 @@ CHOSEN = ("-s", "trials", "-p", "Dragana", "--pool", "bikes", "--last", "5")
 
 
 def random_results(seed, events=EVENTS):
-    """Events of two heats with quits and ties, as every system takes them."""
+    """Return events of two heats with quits and ties, with all columns that any system needs."""
     draw = random.Random(seed)  # noqa: S311  (it need not be secret)
     table = []
     for number in range(events):
@@ -46,7 +46,7 @@ def random_results(seed, events=EVENTS):
 
 
 @pytest.mark.parametrize("name", names())
-def test_kinds_add_up_to_the_change_as_it_is_and_as_it_is_shown(name):
+def test_points_by_kind_add_up_to_the_exact_and_the_shown_change(name):
     for seed in range(1, POOLS + 1):
         rated = podium.rate(random_results(seed), name)
         for player in rated.ratings["player"]:
@@ -59,7 +59,7 @@ def test_kinds_add_up_to_the_change_as_it_is_and_as_it_is_shown(name):
             assert totals.events == deltas.len()
 
 
-def test_each_kind_holds_its_own_duels():
+def test_each_kind_contains_its_own_duels():
     table = [
         {"event_id": "e1", "player": "a", "position": 1}, {"event_id": "e1", "player": "b", "position": 2},
         {"event_id": "e2", "player": "a", "position": 1}, {"event_id": "e2", "player": "b", "position": 1},
@@ -79,7 +79,7 @@ def test_each_kind_holds_its_own_duels():
     assert [each.events for each in rated.reasons("a", last=1).reasons] == [("e5",)]
 
 
-def test_the_sentence_says_what_decided():
+def test_the_summary_names_the_main_reason():
     season = podium.rate(season_path(), "trials")
     totals = season.reasons("Dragana", pool="bikes")
     assert totals.summary == "Dragana won 7 of the last 10 events and still lost 86.0 points: quitting cost 81.2."
@@ -89,7 +89,7 @@ def test_the_sentence_says_what_decided():
     )
 
 
-def test_what_cannot_be_added_up_is_refused():
+def test_invalid_counts_and_unknown_players_are_rejected():
     rated = podium.rate(rows(1, "ab"), "elo")
     with pytest.raises(podium.ParameterError, match="last is 0"):
         rated.reasons("a", last=0)
@@ -97,7 +97,7 @@ def test_what_cannot_be_added_up_is_refused():
         rated.reasons("nobody")
 
 
-def test_the_service_says_the_same_and_counts_seasons(store):
+def test_the_service_gives_the_same_reasons_and_counts_seasons(store):
     store.create_pool("main", find("elo")())
     table = [row for number in range(1, 6) for row in rows(number, "abc" if number % 2 else "bca")]
     store.submit("main", table)
@@ -116,7 +116,7 @@ def test_the_service_says_the_same_and_counts_seasons(store):
     assert with_season.change == pytest.approx(whole[0].rating - whole[3].rating_before, abs=1e-9)
 
 
-def test_the_command_prints_and_writes_them(tmp_path, capsys, monkeypatch):
+def test_the_command_prints_and_writes_reasons(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr("sys.argv", ["podium", "explain", str(season_path()), *CHOSEN])
     with pytest.raises(SystemExit) as end:
         main()
@@ -129,7 +129,7 @@ def test_the_command_prints_and_writes_them(tmp_path, capsys, monkeypatch):
     assert json.loads(capsys.readouterr().out)["events"] == 5
 
 
-def test_the_scale_of_a_system_does_not_depend_on_what_was_asked_first():
+def test_a_systems_scale_does_not_depend_on_earlier_calls():
     system = find("adaptive")()
     bound = system.within([0.9 * number for number in system.new_pool()])
     scales = []

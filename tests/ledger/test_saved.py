@@ -1,4 +1,4 @@
-"""Going on from saved ratings: the bits of the whole, whatever is cut where; and what is refused."""
+"""Rating on from saved ratings gives exactly the same results as one run, and invalid starts are rejected."""
 
 import json
 import re
@@ -20,8 +20,8 @@ every_system = pytest.mark.parametrize("name", names())
 GROWING = {"idle_growth": 20.0, "drift": 50.0}
 
 
-def growing(name):
-    """The system with its idle growth on, where it has one."""
+def with_idle_growth(name):
+    """Return the system with idle growth, if it has this parameter."""
     system = find(name)
     known = set(system.__dataclass_fields__)
     on = {key: value for key, value in GROWING.items() if key in known}
@@ -31,7 +31,7 @@ def growing(name):
 
 
 def spread(rows, days):
-    """The rows, so many days between events instead of seven hours, from 1969 on."""
+    """Return the rows with these numbers of days between events, from 1969 on."""
     ids = list(dict.fromkeys(row["event_id"] for row in rows))
     start = datetime(1969, 12, 20, 5, tzinfo=UTC)
     when = {each: (start + timedelta(days=sum(days[: k + 1]))).isoformat() for k, each in enumerate(ids)}
@@ -39,7 +39,7 @@ def spread(rows, days):
 
 
 def newcomers_and_leavers(rows, cut):
-    """Someone who plays only before the cut, and someone who plays only after it."""
+    """Add a player who stops before the cut, and one who begins after it."""
     late = {row["event_id"] for row in rows[cut:]}
     return [
         row | {"player": {"ana": "zoe" if row["event_id"] in late else "ana"}.get(row["player"], row["player"])}
@@ -48,13 +48,13 @@ def newcomers_and_leavers(rows, cut):
 
 
 def bits(frame):
-    """A frame's rows with floats as their bits."""
+    """Return a frame's rows with floats as their bits."""
     return frame.with_columns(pl.col(pl.Float64).map_batches(lambda each: each.to_numpy().view("int64"))).rows()
 
 
 @st.composite
 def seasons(draw, pause=0):
-    """A history over months, and the first row of an event at which it is cut, after a pause."""
+    """Return a history of several months, and the first row of the event at which it is cut, after a pause."""
     rows = draw(histories(heats=2))
     ids = list(dict.fromkeys(row["event_id"] for row in rows))
     days = draw(st.lists(st.integers(0, 40), min_size=len(ids), max_size=len(ids)))
@@ -67,9 +67,9 @@ def seasons(draw, pause=0):
 @pytest.mark.parametrize("name", several(names()))
 @settings(max_examples=8)
 @given(season=seasons())
-def test_half_saved_and_rated_on_gives_the_bits_of_the_whole(name, season, tmp_path_factory):
+def test_rating_in_two_parts_gives_the_bits_of_one_run(name, season, tmp_path_factory):
     rows, cut = season
-    system = growing(name)
+    system = with_idle_growth(name)
     whole = podium.rate(rows, system)
     path = tmp_path_factory.getbasetemp() / f"{name}.parquet"
     start, history = None, []
@@ -91,9 +91,9 @@ def test_half_saved_and_rated_on_gives_the_bits_of_the_whole(name, season, tmp_p
 @pytest.mark.parametrize("name", several(name for name in names() if find(name).takes_periods))
 @settings(max_examples=8)
 @given(season=seasons(pause=32), period=st.sampled_from(["1d", "1w", "1mo"]))
-def test_cut_at_the_end_of_a_rating_period_too(name, season, period):
+def test_a_cut_at_the_end_of_a_rating_period_gives_the_same_bits(name, season, period):
     rows, cut = season
-    system = growing(name)
+    system = with_idle_growth(name)
     whole = podium.rate(rows, system, period=period)
     start = podium.rate(rows[:cut], system, period=period) if cut else None
     rated = podium.rate(rows[cut:], system, period=period, start=start)
@@ -104,9 +104,9 @@ def test_cut_at_the_end_of_a_rating_period_too(name, season, period):
 @pytest.mark.parametrize("name", ["elo-mmr", "stk-rd", "glicko"])
 @settings(max_examples=8)
 @given(season=seasons())
-def test_live_goes_on_from_saved_ratings(name, season):
+def test_live_ratings_continue_from_saved_ratings(name, season):
     rows, cut = season
-    system = growing(name)
+    system = with_idle_growth(name)
     start = podium.rate(rows[:cut], system) if cut else None
     live = podium.Live(system, start=start)
     for event in dict.fromkeys(row["event_id"] for row in rows[cut:]):
@@ -117,17 +117,17 @@ def test_live_goes_on_from_saved_ratings(name, season):
         assert tuple(state) == expected
 
 
-HIDDEN = {  # a few of the columns that people have no use for
+HIDDEN = {  # some of the columns that are left out of tables for people
     "elo-mmr": {"normal", "factors", "mean_1"},
     "adaptive": {"last", "mean_noise", "variance_rest", "pool_noise"},
 }
 
 
 @every_system
-def test_the_table_for_people_is_enough_but_for_factors(name, tmp_path):
-    """A CSV of the ratings goes on to the same bits, where the state has no fields that people have no use for."""
+def test_the_table_for_people_is_a_complete_start_unless_it_leaves_out_columns(name, tmp_path):
+    """A CSV file of the ratings gives exactly the same results, if the state has no hidden fields."""
     rows = spread(SEASON_OF_THREE, [3] * 6)
-    system = growing(name)
+    system = with_idle_growth(name)
     first = podium.rate(rows[:9], system)
     first.ratings.with_columns(pl.col("last_played_at").dt.to_string("iso:strict")).write_csv(tmp_path / "ratings.csv")
     on = podium.rate(rows[9:], system, start=tmp_path / "ratings.csv")
@@ -148,12 +148,12 @@ SEASON_OF_THREE = [
 ]
 
 
-# What a rating says of a player in systems with unrated players.
+# Fields that a given rating changes in systems with unrated players.
 WITH_A_RATING = {"dwz": {"rated", "tournaments"}, "fide": {"rated"}, "uscf": {"games"}}
 
 
 @every_system
-def test_who_has_only_a_rating_is_otherwise_a_newcomer(name):
+def test_a_start_with_only_a_rating_is_otherwise_a_newcomers(name):
     system = find(name)()
     newcomer = system.newcomer()
     start = [{"player": "ana", "rating": newcomer.rating}, {"player": "ben", "rating": newcomer.rating + 300.0}]
@@ -169,7 +169,7 @@ def test_who_has_only_a_rating_is_otherwise_a_newcomer(name):
     assert states["player"].to_list().count("zoe") == 1
 
 
-def test_who_plays_no_more_and_pools_without_results_stay():
+def test_inactive_players_and_pools_without_results_keep_their_ratings():
     start = [
         {"pool": "karts", "player": "ana", "rating": 1600.0, "events": 3, "last_played_at": "2024-05-01"},
         {"pool": "boats", "player": "ana", "rating": 1400.0, "events": 2, "last_played_at": None},
@@ -189,7 +189,7 @@ def test_who_plays_no_more_and_pools_without_results_stay():
         audit(rated)
 
 
-def test_where_nothing_is_rated_everyone_stays():
+def test_all_players_keep_their_ratings_if_no_result_counts():
     rows = [row | {"status": "did_not_start"} for row in SEASON_OF_THREE]
     empty = pl.DataFrame(schema={"event_id": pl.String, "player": pl.String, "position": pl.Float64})
     for results in (rows, empty):
@@ -201,7 +201,7 @@ def test_where_nothing_is_rated_everyone_stays():
         assert again.states.height == 0
 
 
-def test_the_last_instant_that_is_known_stays_where_results_have_no_dates():
+def test_the_last_known_time_remains_if_results_have_no_dates():
     start = [{"player": "ana", "rating": 1600.0, "last_played_at": "2024-05-01T10:00:00Z"}]
     ratings = podium.rate(SEASON_OF_THREE[:3], "elo", start=start).ratings
     assert ratings.filter(player="ana")["last_played_at"].item() == datetime(2024, 5, 1, 10, tzinfo=UTC)
@@ -238,14 +238,14 @@ ANA = {"player": "ana", "rating": 1500.0}
         ("elo", [], "column player: is missing"),
     ],
 )
-def test_what_is_wrong_with_a_start_is_named(system, start, message):
+def test_errors_in_a_start_name_row_and_column(system, start, message):
     pooled = [row | {"pool": "one" if row["event_id"] == "e0" else "two"} for row in SEASON_OF_THREE]
     rows = pooled if "pool" in message else SEASON_OF_THREE
     with pytest.raises(podium.ResultsError, match=re.escape(message)):
         podium.rate(rows, system, start=start)
 
 
-def test_another_system_parameter_or_period_is_refused(tmp_path):
+def test_another_system_parameter_or_period_is_rejected(tmp_path):
     rows = spread(SEASON_OF_THREE, [3] * 6)
     path = tmp_path / "ratings.parquet"
     podium.rate(rows[:9], "elo").save(path)
@@ -262,7 +262,7 @@ def test_another_system_parameter_or_period_is_refused(tmp_path):
             podium.rate(rows[9:], start=path, **options)
 
 
-def test_results_older_than_the_saved_ratings_are_refused():
+def test_results_older_than_the_saved_ratings_are_rejected():
     rows = spread(SEASON_OF_THREE, [3] * 6)
     with pytest.raises(podium.ResultsError, match=r"row 1, column started_at: .* is before the latest event"):
         podium.rate(rows, "elo", start=podium.rate(rows[:9], "elo"))
@@ -271,7 +271,7 @@ def test_results_older_than_the_saved_ratings_are_refused():
         podium.rate(spread(SEASON_OF_THREE, [10, 0, 0, 0, 0, 0])[9:], "elo", period="1mo", start=start)
 
 
-def test_the_commands_go_on_from_saved_ratings(tmp_path):
+def test_commands_continue_from_saved_ratings(tmp_path):
     rows = pl.DataFrame(spread(SEASON_OF_THREE, [3] * 6))
     files = {"early": rows[:9], "late": rows[9:], "all": rows}
     for name, frame in files.items():
@@ -291,8 +291,8 @@ def test_the_commands_go_on_from_saved_ratings(tmp_path):
     assert "stk-rd-early.parquet holds ratings of stk-rd, not of elo" in message
 
 
-def test_who_goes_on_goes_on_with_the_cars(tmp_path):
-    """What entrants share is in the states, in a file of them, in Live that begins with them, and on no board."""
+def test_saved_ratings_include_shared_equipment(tmp_path):
+    """Equipment is in the states, in their files and in live ratings that start with them, but on no leaderboard."""
     system = find("adaptive")(shared="car/tyres")
     rows = [
         {"event_id": f"e{event:02}", "started_at": f"2025-01-{event + 1:02}", "player": player, "position": place}

@@ -1,4 +1,4 @@
-"""Seeds of a tournament: their order, bracket lines, groups, and pairs for a next round."""
+"""Seeds of a tournament: their order, bracket lines, groups, and pairs for the next round."""
 
 import json
 from itertools import combinations
@@ -22,7 +22,7 @@ def rated(duels, system="elo"):
     return podium.rate(rows, system)
 
 
-def test_the_best_meet_as_late_as_possible():
+def test_the_best_players_meet_as_late_as_possible():
     assert bracket(2) == [1, 2]
     assert bracket(8) == bracket(5) == [1, 8, 4, 5, 2, 7, 3, 6]
     lines = bracket(64)
@@ -31,11 +31,11 @@ def test_the_best_meet_as_late_as_possible():
         assert sorted(lines) == list(range(1, len(lines) + 1))
 
 
-def test_a_snake_fills_even_groups():
+def test_groups_are_filled_in_snake_order():
     assert [snake_group(seed, 3) for seed in range(1, 10)] == [1, 2, 3, 3, 2, 1, 1, 2, 3]
 
 
-def test_players_are_ordered_by_what_ranks_them_and_newcomers_come_last():
+def test_seeds_are_in_leaderboard_order_with_newcomers_last():
     found = rated(DUELS, find("trueskill")(conservative=3.0)).seeds(["new", "Dee", "Ana", "newer", "Cy"], groups=2)
     board = rated(DUELS, find("trueskill")(conservative=3.0)).ratings["player"].to_list()
     known = [player for player in board if player != "Ben"]
@@ -45,7 +45,7 @@ def test_players_are_ordered_by_what_ranks_them_and_newcomers_come_last():
     assert found[-1].opponent is None
 
 
-def test_nobody_meets_the_same_opponent_again_if_there_is_another():
+def test_nobody_meets_the_same_opponent_again_if_possible():
     names, met = [f"p{number}" for number in range(8)], set()
     for _ in range(6):
         found = pairs(names, met)

@@ -1,4 +1,4 @@
-"""What a result moved the equipment that players share: it is of their credits, which add up to what each moved."""
+"""The effect of a result on shared equipment is divided among its users' explanations, which add up to it."""
 
 import random
 import re
@@ -13,7 +13,7 @@ CARS = dict(zip("abcdefgh", "rrrssstt", strict=True))
 
 
 def races(events=12, seed=4):
-    """Races of six with cars that several share, and tyres that any may have; one breaks down."""
+    """Return races of six with shared cars, in which anyone may have either tyres and the last does not finish."""
     rng = random.Random(seed)  # noqa: S311
     return [
         {"event_id": f"e{number}", "started_at": f"2025-01-{number + 1:02}", "player": player, "position": place}
@@ -24,7 +24,7 @@ def races(events=12, seed=4):
     ]
 
 
-def test_the_parts_of_all_who_had_equipment_are_what_it_moved():
+def test_contributions_of_all_users_add_up_to_the_change_of_equipment():
     rated = podium.rate(races(), make_system("adaptive", {"shared": "car/tyres"}))
     columns, names = rated.events.columns, rated.events.player_names.to_list()
     for number in (0, 5, 11):
@@ -32,7 +32,7 @@ def test_the_parts_of_all_who_had_equipment_are_what_it_moved():
         for player in CARS:
             if player in rated.results.frame.filter(event_id=f"e{number}")["player"]:
                 explanation = rated.explain(f"e{number}", player)
-                assert player not in explanation.rows["opponent"].to_list()  # nobody meets oneself
+                assert player not in explanation.rows["opponent"].to_list()  # nobody meets themself
                 assert explanation.duels.count == 5
                 for each in explanation.equipment:
                     parts[each.kind, each.name] = parts.get((each.kind, each.name), 0.0) + each.points
@@ -58,7 +58,7 @@ def test_the_sentence_adds_up_as_shown():
     assert podium.rate(races(), "adaptive").explain("e11", "a").shared == ""
 
 
-def test_of_mates_in_one_car_none_alone_moved_it():
+def test_team_mates_in_the_same_car_have_no_equipment_contribution():
     rows = [
         {name: row[name] for name in ("event_id", "started_at", "player", "shared:car")}
         | {"team": row["shared:car"], "team_score": float(ord(row["shared:car"]) % 7)}
@@ -71,7 +71,7 @@ def test_of_mates_in_one_car_none_alone_moved_it():
             assert rated.explain("e11", player).equipment == ()
 
 
-def test_equipment_of_several_pools_are_rated_as_in_each_alone():
+def test_equipment_of_each_pool_is_rated_as_if_alone():
     tables = {pool: [row | {"pool": pool} for row in races(seed=seed)] for pool, seed in (("a", 4), ("b", 7))}
     system = make_system("adaptive", {"shared": "car/tyres"})
     alone = [podium.rate(table, system).ratings.drop("rank") for table in tables.values()]

@@ -1,4 +1,4 @@
-"""A change that is no sum over pairs, divided fairly: Shapley's values, against their definition."""
+"""Changes that are not a sum over pairs are divided by Shapley values, here compared with their definition."""
 
 import functools
 from itertools import combinations
@@ -28,8 +28,8 @@ def change(rows, system, player):
     return rated.history.filter(player=player)["delta"].item()
 
 
-def by_definition(parts, worth):
-    """Each part's gain, averaged over all orders: coalitions of all sizes with their weights."""
+def shares_by_definition(parts, worth):
+    """Return each part's gain, averaged over all orders by weighted coalitions of all sizes."""
     n, worth = len(parts), functools.cache(worth)
     values = dict.fromkeys(parts, 0.0)
     for part in parts:
@@ -42,9 +42,9 @@ def by_definition(parts, worth):
 
 
 @pytest.mark.parametrize("system", ["trueskill", "elo-mmr"])
-def test_each_opponent_has_its_share_by_the_definition(system):
+def test_opponents_have_the_shares_of_the_definition(system):
     rows = race("abcde")
-    fair = by_definition(
+    fair = shares_by_definition(
         "abde", lambda them: change([row for row in rows if row["player"] in {*them, "c"}], system, "c")
     )
     why = podium.rate(rows, system, start=START).explain("e", "c")
@@ -53,9 +53,11 @@ def test_each_opponent_has_its_share_by_the_definition(system):
     assert [group.label for group in why.groups] == list("abde")
 
 
-def test_each_heat_has_its_share_by_the_definition():
+def test_heats_have_the_shares_of_the_definition():
     rows = [row for heat, order in zip("123", ("cab", "bca", "abc"), strict=True) for row in race(order, heat=heat)]
-    fair = by_definition("123", lambda heats: change([row for row in rows if row["heat"] in heats], "trueskill", "a"))
+    fair = shares_by_definition(
+        "123", lambda heats: change([row for row in rows if row["heat"] in heats], "trueskill", "a")
+    )
     why = podium.rate(rows, "trueskill", start=START).explain("e", "a")
     assert [group.points for group in why.groups] == pytest.approx(list(fair.values()), abs=1e-9)
     assert [group.label for group in why.groups] == ["Heat 1", "Heat 2", "Heat 3"]
@@ -63,8 +65,8 @@ def test_each_heat_has_its_share_by_the_definition():
 
 
 @pytest.mark.parametrize("system", ["trueskill", "openskill-tm-part", "codeforces", "elo-mmr"])
-def test_shares_add_up_whoever_left(system):
-    """A mate who quit is rated apart from the team; two who did not finish tie."""
+def test_shares_add_up_even_with_quits(system):
+    """A team mate who quits is rated apart from the team, and two players who did not finish tie."""
     lines = [
         {"player": "a", "team": "x", "team_score": 2.0},
         {"player": "b", "team": "x", "status": "quit"},
@@ -85,7 +87,7 @@ def test_shares_add_up_whoever_left(system):
             assert "did not finish either" not in why.duels.not_compared
 
 
-def test_more_than_eight_heats_share_a_part_with_their_neighbours():
+def test_more_than_eight_heats_are_combined_with_their_neighbours():
     rows = [row for heat in range(1, 12) for row in race("abc" if heat % 2 else "bca", heat=f"{heat}")]
     why = podium.rate(rows, "openskill-bt").explain("e", "a")
     labels = [group.label for group in why.groups]
@@ -112,7 +114,7 @@ def test_a_large_field_has_fewer_parts():
 
 
 @pytest.mark.parametrize("system", ["trueskill", "elo"])
-def test_one_who_met_nobody_has_nothing_to_share(system):
+def test_a_player_who_met_nobody_has_no_shares(system):
     rows = [row for heat, order in (("1", "a"), ("2", "bc")) for row in race(order, heat=heat)]
     why = podium.rate(rows, system, start=START).explain("e", "a")
     assert (why.delta, why.groups, why.rows.height) == (0.0, (), 0)
@@ -121,7 +123,7 @@ def test_one_who_met_nobody_has_nothing_to_share(system):
     assert why.duels.headline == "No one was compared with anyone."
 
 
-def test_values_and_divisions():
+def test_shapley_values_and_divided_points():
     worth = np.array([0.0, 10.0, 20.0, 60.0])
     assert shapley_values(worth) == [25.0, 35.0]
     assert divided(6.0, [1.0, 2.0]) == pytest.approx([2.0, 4.0])

@@ -1,4 +1,4 @@
-"""Stakes are the mean over real results of the race: each order of the others rated, weighed by its chance."""
+"""Stakes are a mean over all orders of the other players, each rated as a real result and weighted by its chance."""
 
 import json
 from itertools import permutations, product
@@ -19,7 +19,7 @@ every_system = pytest.mark.parametrize("name", names())
 
 
 def line(place):
-    """What the k-th of any heat brings home, unevenly, so that each place has a line of its own."""
+    """Return the measures of a place in any heat, unevenly spaced so that places differ."""
     return {"time_s": 60.0 + place * place, "score": 40.0 - 3.0 * place, "played_s": 600.0, "duration_s": 600.0}
 
 
@@ -40,7 +40,7 @@ def rated_by(name):
 
 
 def result(order, quitter=None):
-    """The race as it is sent: the file in the order of the field, as the stakes rate it."""
+    """Return the race's rows in the order of the field, as the stakes rate it."""
     rows = {row["player"]: row for row in heat("race", order, 4)}
     if quitter is not None:
         rows[quitter] = {"event_id": "race", "started_at": "2025-01-04", "player": quitter, "status": "quit"}
@@ -48,7 +48,7 @@ def result(order, quitter=None):
 
 
 def chances_of(field):
-    """The chance that three come in in each order, by integrating over the second."""
+    """Return the chance of each order of three, by integrating over the second player's performance."""
     low, high = field.support()
     u = np.linspace(low.min(), high.max(), 4_001)
     ahead, there = field.cdf(u), field.pdf(u) * (u[1] - u[0])
@@ -59,7 +59,7 @@ def chances_of(field):
 
 
 @every_system
-def test_a_table_is_the_mean_over_real_results_of_every_order(name):
+def test_a_table_is_the_mean_over_results_of_every_order(name):
     rated = rated_by(name)
     found = rated.stakes(FIELD, "cleo")
     others = [player for player in FIELD if player != "cleo"]
@@ -69,7 +69,7 @@ def test_a_table_is_the_mean_over_real_results_of_every_order(name):
     chances = chances_of(field)
     forecast = rated.predict(FIELD)
     rows = found.frame.to_dicts()
-    quits = 0 if name == "xonstat-2015" else 1  # there, who was not timed is left out
+    quits = 0 if name == "xonstat-2015" else 1  # that system ignores players without a time
     assert [row["place"] for row in rows] == [1.0, 2.0, 3.0, 4.0, *[None] * quits]
     for row in rows:
         mine, rivals, total = 0.0, dict.fromkeys(others, 0.0), sum(chances.values())
@@ -94,7 +94,7 @@ def test_a_table_is_the_mean_over_real_results_of_every_order(name):
 
 
 @every_system
-def test_a_duel_is_the_dry_run_to_the_digit(name):
+def test_a_duels_stakes_equal_its_rated_results(name):
     rated = rated_by(name)
     lines = rated.stakes(["ana", "ben"], "ben").frame
     assert lines["place"].to_list() == [1.0, 2.0]
@@ -117,7 +117,7 @@ def test_orders_of_five_have_the_ranks_of_the_systems_model(name):
     assert chances.sum() == pytest.approx(1.0, abs=1e-11)
 
 
-def test_orders_are_plackett_and_luces_where_performances_are_gumbels():
+def test_orders_of_gumbel_performances_follow_plackett_luce():
     field = GumbelPerformances(np.array([-0.3, 0.0, 1.5, -2.0]), np.ones(4))
     orders, chances = order_chances(field)
     strength = np.exp(-field.location)
@@ -126,7 +126,7 @@ def test_orders_are_plackett_and_luces_where_performances_are_gumbels():
         assert chance == pytest.approx(expected, abs=1e-12)
 
 
-def test_drawn_orders_come_as_often_as_their_chances_say():
+def test_sampled_orders_have_their_exact_frequencies():
     field = GumbelPerformances(np.array([-0.3, 0.0, 1.5]), np.array([1.0, 0.5, 2.0]))
     drawn = sample_orders(field, np.random.default_rng(5).random((200_000, 3)))
     for order, chance in zip(*order_chances(field), strict=True):
@@ -134,7 +134,7 @@ def test_drawn_orders_come_as_often_as_their_chances_say():
 
 
 @pytest.mark.parametrize("name", ["trueskill", "codeforces", "stk"])
-def test_drawn_tables_are_as_near_as_they_say(name, monkeypatch):
+def test_sampled_tables_are_as_accurate_as_stated(name, monkeypatch):
     rated = rated_by(name)
     drawn = rated.stakes(CIRCLE, "cleo")
     assert not drawn.is_exact
@@ -150,7 +150,7 @@ def test_drawn_tables_are_as_near_as_they_say(name, monkeypatch):
 
 
 @every_system
-def test_break_even_places_are_those_of_everyones_own_table(name):
+def test_break_even_places_equal_those_of_each_players_own_table(name):
     rated = rated_by(name)
     everyone = rated.stakes(FIELD).frame
     places = dict(rated.stakes(FIELD, "dov").field.select("player", "break_even").iter_rows())
@@ -161,7 +161,7 @@ def test_break_even_places_are_those_of_everyones_own_table(name):
         assert places[player] == (sum(gains) or None)
 
 
-def test_whoever_is_not_in_the_field_would_come_too():
+def test_a_player_outside_the_field_joins_it():
     rated = rated_by("elo")
     joined = rated.stakes(FIELD[:3], "dov")
     assert joined.frame.equals(rated.stakes(FIELD, "dov").frame)
@@ -170,7 +170,7 @@ def test_whoever_is_not_in_the_field_would_come_too():
     assert stranger.field.filter(player="nobody yet")["rank"].to_list() == [None]
 
 
-def test_draws_are_a_line_where_the_pool_has_them():
+def test_draws_have_a_line_if_the_pool_has_draws():
     drawn = [row | {"position": 1} for row in heat("drawn", ("ana", "ben"), 3)]
     rated = podium.rate([*EARLIER, *drawn], "elo")
     lines = rated.stakes(["ana", "ben"], "ana").frame
@@ -184,7 +184,7 @@ def test_draws_are_a_line_where_the_pool_has_them():
 
 
 def heats_of_race(order, heats, system, quitter=None, **more):
-    """The race in so many heats, as it is sent: in each the same places, with times where the system reads them."""
+    """Return the race's rows with the same places in every heat, and with times if the system needs them."""
     shared = {"event_id": "race", "started_at": "2025-01-04"} | more
     rows = [
         shared | {"player": player, "position": k, "heat": str(number)} | (line(k) if system.needs else {})
@@ -196,8 +196,8 @@ def heats_of_race(order, heats, system, quitter=None, **more):
 
 
 @every_system
-def test_a_race_of_heats_is_rated_as_one(name):
-    """Each line is what the same result of a whole race of four heats brings, not four times that of one heat."""
+def test_a_race_of_heats_is_rated_as_one_event(name):
+    """Each line equals the change for the same result in all four heats, not four times the change of one heat."""
     rated = rated_by(name)
     lines = rated.stakes(("ana", "ben"), "ana", heats=4).frame
     for delta, order in zip(lines["delta"], (("ana", "ben"), ("ben", "ana")), strict=True):
@@ -233,8 +233,8 @@ def test_heats_of_a_field_are_the_mean_over_the_orders(name):
         assert min(quits) - 1e-9 <= lines["delta"][3] <= max(quits) + 1e-9
 
 
-def test_heats_of_sides_with_cars_and_of_rating_periods():
-    """A car stands behind the players in the arrays, and in a period every race is a heat already."""
+def test_heats_with_cars_and_in_rating_periods():
+    """Cars come after the players in the arrays. In a rating period every race is already a heat."""
     cars = ["red", "blue"]
     race = heats_of_race(("ana", "ben"), 2, podium.systems.find("adaptive")())
     driven = [row | {"shared:car": cars[row["position"] - 1]} for row in race]
@@ -253,13 +253,13 @@ def test_heats_of_sides_with_cars_and_of_rating_periods():
 
 
 @pytest.mark.parametrize("heats", [-1, 0, 101])
-def test_a_number_of_heats_that_no_race_has_is_an_error(heats):
+def test_an_invalid_number_of_heats_is_an_error(heats):
     with pytest.raises(podium.ParameterError, match="Choose a whole number from 1 to 100"):
         rated_by("glicko2").stakes(FIELD, "ana", heats=heats)
 
 
 @pytest.mark.parametrize("name", ["trueskill", "openskill-pl", "elo", "adaptive"])
-def test_sides_take_places_together(name):
+def test_team_members_share_their_teams_place(name):
     sides = (("ana", "ben"), ("cleo",), ("dov", "eli", "fay"))
     rated = rated_by(name)
     found = rated.stakes(sides=sides, player="ben")
@@ -286,12 +286,12 @@ def test_sides_take_places_together(name):
             assert line_of_place == pytest.approx(first + chance * expected, abs=1e-9)
 
 
-def test_times_come_from_the_last_heat_and_the_source_is_named():
+def test_times_come_from_the_last_heat_and_its_event_is_named():
     found = rated_by("stk").stakes(FIELD, "ana")
     assert found.lines_from == "e4"
     assert "of the same place in e4" in found.method
     wider = rated_by("stk").stakes(CIRCLE, "ana")
-    assert wider.lines_from == "e3"  # the last with eight
+    assert wider.lines_from == "e3"  # the last with eight players
     none = podium.rate(EARLIER, "elo").states.select("pool", "player", rating=pl.lit(2000.0))
     empty = podium.rate(podium.rating.empty_results(), "stk", start=none)
     lacking = empty.stakes(FIELD, "ana")
@@ -310,7 +310,7 @@ def test_idle_time_counts_up_to_the_start():
     assert late["delta"][1] != rated.stakes(FIELD[:2], "ben").frame["delta"][1]
 
 
-def test_what_is_at_stake_in_words():
+def test_stakes_have_a_headline_and_an_outlook():
     rated = rated_by("elo")
     found = rated.stakes(FIELD, "ana")
     assert found.headline() == "A place in the top 2 gains points."
@@ -322,7 +322,7 @@ def test_what_is_at_stake_in_words():
     assert podium.rate(EARLIER, "stk").stakes(FIELD, "ana").headline() == "Every place gains points."
 
 
-def test_a_field_that_is_none_is_refused():
+def test_invalid_fields_are_rejected():
     rated = rated_by("elo")
     for field in ([], ["ana"], ["ana", "ana"]):
         with pytest.raises(podium.ParameterError):
@@ -331,13 +331,13 @@ def test_a_field_that_is_none_is_refused():
         rated.stakes(FIELD, pool="elsewhere")
 
 
-def test_a_pool_that_is_empty_has_newcomers_alone():
+def test_an_empty_pool_has_only_newcomers():
     rated = podium.rate(podium.rating.empty_results(), "elo")
     found = rated.stakes(["ana", "ben", "cleo"], "ana")
     assert found.frame["rank"].to_list() == [1, 1, 3, 3]
 
 
-def test_the_command(tmp_path, capsys):
+def test_the_command_prints_stakes(tmp_path, capsys):
     table = tmp_path / "results.json"
     table.write_text(json.dumps(EARLIER))
     command = ["stakes", str(table), "--system", "elo", "--entrants", "ana,ben"]

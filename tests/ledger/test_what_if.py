@@ -1,4 +1,4 @@
-"""What a change would have been: each alternative is the event rated with the results that it means."""
+"""What-if results: each alternative is the event rated with changed results."""
 
 import json
 
@@ -19,7 +19,7 @@ EARLIER = [
 
 
 def heat(order, name="1", *, day="2025-02-10", **more):
-    """A heat in this order; whoever stands in capitals quit."""
+    """Return a heat with this order of finish, in which players with capital letters quit."""
     places = [player for player in order if player.islower()]
     lines = {player: {"position": k, "time_s": 60.0 + k * k, "score": 30.0 - k} for k, player in enumerate(places, 1)}
     shared = {"event_id": "e", "started_at": day, "heat": name} | PLAYED | more
@@ -42,8 +42,8 @@ def deltas(rows, system, player="c", **settings):
 
 
 @pytest.mark.parametrize("system", ["elo", "stk", "trueskill", "xonstat-2015"])
-def test_the_winners_line_goes_to_whoever_would_have_won(system):
-    """Systems that compare times or scores take those of the place; how long one was there stays."""
+def test_a_player_who_wins_instead_gets_the_winners_measures(system):
+    """Systems that compare times or scores use those of the place, but the playing time stays the player's own."""
 
     def came_late(order):
         return [row | ({"played_s": 150.0} if row["player"] == "c" else {}) for row in heat(order)]
@@ -53,10 +53,10 @@ def test_the_winners_line_goes_to_whoever_would_have_won(system):
 
 
 @pytest.mark.parametrize("system", ["elo", "trials", "stk-rd", "codeforces"])
-def test_heats_that_were_lost_or_quit(system):
+def test_alternatives_for_lost_and_quit_heats(system):
     rows = [*heat("abcd"), *heat("abdC", "2"), *heat("acbd", "3")]
     third = heat("abcd", "2")
-    third[3] |= {"time_s": 69.0, "score": 27.0}  # one finisher more has the last one's line
+    third[3] |= {"time_s": 69.0, "score": 27.0}  # the additional finisher has the last one's measures
     expected = {
         "finished heat 2 third (the middle of the other heats) instead of quitting": [*rows[:4], *third, *rows[8:]],
         "won heat 1 instead of finishing third": [*heat("cabd"), *rows[4:]],
@@ -90,7 +90,7 @@ def test_teams_win_together():
     assert found == {words: pytest.approx(change(match(1.0, 3.0), "trueskill"), abs=1e-9)}
 
 
-def test_a_quit_without_other_heats_ends_where_the_ratings_expected_it():
+def test_a_quit_without_other_heats_ends_at_the_expected_place():
     assert list(deltas(heat("abdC"), "stk")) == [
         "finished second (as the ratings expected) instead of quitting",
         "won instead of quitting",
@@ -99,7 +99,7 @@ def test_a_quit_without_other_heats_ends_where_the_ratings_expected_it():
     assert deltas(heat("cABD"), "elo") == {}
 
 
-def test_a_quit_ends_no_later_than_last_of_those_who_were_there():
+def test_an_imagined_finish_is_not_behind_the_actual_finishers_and_quitters():
     rows = [*heat("abdc", "1"), *heat("badc", "2"), *heat("aC", "3")]
     words = "finished heat 3 second (the middle of the other heats) instead of quitting"
     assert words in deltas(rows, "elo")
@@ -112,7 +112,7 @@ def test_ties_are_broken():
     assert found == {"won instead of sharing first place": pytest.approx(change(heat("cabd"), "elo"), abs=1e-9)}
 
 
-def test_at_most_eight_alternatives():
+def test_there_are_at_most_eight_alternatives():
     rows = [row for k in range(1, 13) for row in heat("abcD" if k == 12 else "abdc" if k % 2 else "abcd", f"{k}")]
     assert len(deltas(rows, "elo", "c")) == 8
     found = list(deltas(rows, "elo", "d"))
@@ -124,7 +124,7 @@ def test_at_most_eight_alternatives():
     ("system", "settings"),
     [("trueskill", {"idle_growth": 0.3}), ("glicko2", {"period": "1w"}), ("glicko", {"idle_growth": 9.0})],
 )
-def test_time_away_and_periods_count_as_they_did(system, settings):
+def test_idle_time_and_periods_count_as_in_the_history(system, settings):
     rows = [*heat("abcd"), *[row | {"event_id": "later"} for row in heat("bcad", day="2025-02-11")]]
     altered = [*heat("cabd"), *rows[4:]]
     event = "later" if "period" in settings else "e"
@@ -134,7 +134,7 @@ def test_time_away_and_periods_count_as_they_did(system, settings):
     assert found.delta == pytest.approx(other.history.filter(event_id=event, player="c")["delta"].item(), abs=1e-9)
 
 
-def test_live_imagines_what_the_library_does():
+def test_live_alternatives_equal_those_of_rate():
     live = podium.Live("elo")
     live.rate(EARLIER)
     rated = podium.rate([*EARLIER, *heat("abcd")], "elo")
@@ -150,7 +150,7 @@ def test_live_imagines_what_the_library_does():
         rated.what_if("e", "nobody")
 
 
-def test_the_winner_of_the_example_season_who_quit_a_heat():
+def test_the_example_seasons_winner_who_quit_a_heat():
     frame = podium.read_results(season_path()).frame
     rated = podium.rate(podium.Results(frame.filter(pl.col("pool") == "bikes"), "season"), "trials")
     imagined = rated.what_if("bikes-058", "Dragana")

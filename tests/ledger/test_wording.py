@@ -1,4 +1,4 @@
-"""What a player reads of a change: to so many digits as the system's scale needs."""
+"""Sentences about a change, with as many digits as the system's scale needs."""
 
 import re
 from decimal import Decimal
@@ -31,7 +31,7 @@ def test_the_last_digit_is_worth_no_more_than_elos(name):
 
 
 @pytest.mark.parametrize("name", names())
-def test_nothing_that_is_shown_is_called_kept(name):
+def test_a_rating_is_called_kept_only_if_the_shown_rating_is_equal(name):
     rated = podium.rate(duels(range(0, 60, 7)), name)
     for event_id, player, delta in rated.history.select("event_id", "player", "delta").tail(20).iter_rows():
         why = rated.explain(event_id, player)
@@ -43,8 +43,8 @@ def test_nothing_that_is_shown_is_called_kept(name):
             assert (found[1] == "gained") == (delta > 0)
 
 
-def test_a_change_of_a_small_scale_is_not_called_kept():
-    """Of TrueSkill's changes in a long history of tennis 16 % were."""
+def test_a_small_trueskill_change_is_not_called_kept():
+    """With fewer digits, 16 % of TrueSkill's changes in a long tennis history were called kept."""
     rated = podium.rate(duels(()), "trueskill")
     small = rated.history.filter(pl.col("delta").abs().is_between(0.001, 0.05))
     assert small.height > 0
@@ -63,7 +63,7 @@ def test_a_change_of_a_small_scale_is_not_called_kept():
         ("came last", "1.0", "Ana came last, but gained 1.0 points.", "Ana: you came last, but gained 1.0 points."),
     ],
 )
-def test_a_verdict(outcome, change, others, player):
+def test_verdict_sentences(outcome, change, others, player):
     assert verdict("Ana", outcome, Decimal(change)) == others
     assert verdict("Ana", outcome, Decimal(change), you=True) == player
 
@@ -82,12 +82,12 @@ def test_a_verdict(outcome, change, others, player):
         ((), "0.0", ""),
     ],
 )  # fmt: skip
-def test_a_cause_holds_as_it_stands(parts, change, words):
+def test_cause_sentences(parts, change, words):
     phrases = [Phrases("heat", Decimal(points), subject, subject) for subject, points in parts]
     assert cause(phrases, Decimal(change)) == words
 
 
-def test_gaps_have_the_scale_of_the_system():
+def test_rating_gaps_have_the_systems_digits():
     assert rated_words(0.4, 1, you=True) == "rated as you are"
     assert rated_words(0.4, 1, you=False) == "rated the same"
     assert rated_words(0.4, 3, you=True) == "rated 0.40 above you"
@@ -105,7 +105,7 @@ def test_gaps_have_the_scale_of_the_system():
         ((0, 1, 2), "drew with 1 of 3, lost to 2"),
     ],
 )
-def test_a_band_has_its_duels_in_words(duels, words):
+def test_duels_of_a_band_in_words(duels, words):
     assert band_result(Tally(*duels)) == words
 
 
@@ -114,7 +114,7 @@ def test_a_system_without_a_slope_has_elos_scale(monkeypatch):
     assert find("elo")().digits == 1
 
 
-def test_an_explanation_has_the_outcome_whatever_the_player_is_called():
+def test_outcomes_do_not_depend_on_the_players_name():
     field = [{"event_id": "e", "player": name, "position": k} for k, name in enumerate("abcd", start=1)]
     duel = [{"event_id": "f", "player": name, "position": k} for k, name in enumerate(("a", "you won"), start=1)]
     draw = [{"event_id": "g", "player": name, "position": 1} for name in "ab"]

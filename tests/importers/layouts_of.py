@@ -1,4 +1,4 @@
-"""The same results in many layouts: races of several, and rounds of matches of two."""
+"""The same results in many layouts, for races and for rounds of matches."""
 
 import json
 from html import escape
@@ -18,7 +18,7 @@ def joined(rows, mark=","):
 
 
 def draw_races(random, count):
-    """Orders of finish, a list of names for each race; not everybody starts."""
+    """Return orders of finish, a list of names for each race. Some players do not start."""
     return [random.sample(NAMES, random.randint(3, len(NAMES))) for _ in range(count)]
 
 
@@ -103,7 +103,7 @@ def one_sheet(path, races):
     write_xlsx(path, Results=[["Race", "Date", "Driver", "Pos"], *(list(row.values()) for row in race_rows(races))])
 
 
-RACE_LAYOUTS = {  # ending, and what makes the text, or writes the file
+RACE_LAYOUTS = {  # file ending, and the function that returns the text or writes the file
     "long": ("csv", long),
     "long, other heads": ("csv", headed),
     "semicolons": ("csv", lambda races: headed(races, ";", ("Rennen", "Datum", "Fahrer", "Platz"))),
@@ -123,7 +123,7 @@ RACE_LAYOUTS = {  # ending, and what makes the text, or writes the file
 
 
 def draw_rounds(random, count, *, draws=True):
-    """Rounds in which everybody plays once: pairs, with 1, 0 or a half for the first."""
+    """Return rounds in which everybody plays once, as pairs with 1, 0 or a half for the first player."""
     rounds = []
     for _ in range(count):
         order = random.sample(NAMES, len(NAMES))
@@ -180,7 +180,7 @@ def pgn(rounds):
 
 
 def cells_of_players(rounds):
-    """Of each player a cell a round: the number of the opponent, the colour and the points."""
+    """Return one cell per player and round: the opponent's number, the color and the points."""
     seats = {name: number for number, name in enumerate(NAMES, start=1)}
     cells = {name: [] for name in NAMES}
     for games in rounds:
@@ -224,7 +224,7 @@ MATCH_LAYOUTS = {
 
 
 def crosstable(games):
-    """One game of each with each; a cell is what the line scored against the column."""
+    """Return a crosstable of games of all against all, in which a cell is the score of the row's player."""
     marks = {1: "1", 0: "0", 0.5: "½"}
     table = {(a, b): result for a, b, result in games} | {(b, a): 1 - result for a, b, result in games}
     lines = [[a, *("x" if a == b else marks[table[a, b]] for b in NAMES)] for a in NAMES]

@@ -1,11 +1,11 @@
-"""Sheets of games: lists, crosstables, Swiss lists and FIDE's file; each gives its sheets and the truth."""
+"""Sheets of games: lists, crosstables, Swiss lists and FIDE's file. Each function returns sheets and their truth."""
 
 from typing import NamedTuple
 
 from sheet_hand import Event, Truth, heat_of
 from workbooks import Merged
 
-RESULTS = (  # a win, a loss and a draw of the first named; forfeits won and lost
+RESULTS = (  # win, loss and draw of the first player, then forfeits won and lost
     ("1-0", "0-1", "½-½", "+--", "--+"), ("1-0", "0-1", "1/2-1/2", "1-0F", "0-1F"), ("1:0", "0:1", "½:½", "+:-", "-:+"),
     ("1 - 0", "0 - 1", "½ - ½", "+ - -", "- - +"), ("1\u20130", "0\u20131", "½\u2013½", "+--", "--+"),
     ("1-0", "0-1", "0.5-0.5", "+--", "--+"),
@@ -15,7 +15,7 @@ UNPLAYED = 5
 
 
 class Game(NamedTuple):
-    """Two sides, and how it ended for the first."""
+    """Two sides and the result of the first."""
 
     one: tuple[str, ...]
     two: tuple[str, ...]
@@ -23,12 +23,12 @@ class Game(NamedTuple):
 
     @property
     def heat(self):
-        """What is compared."""
+        """The result as a heat."""
         return heat_of([(self.one, self.end == LOSS), (self.two, self.end == WIN)])
 
 
 def round_of(hand, sides, *, draws=True):
-    """The games of a round, and who has none; now and then one is not played."""
+    """Return the games of a round and the idle side, if any. Some games are not played."""
     order = list(sides)
     hand.rng.shuffle(order)
     pairs = list(zip(order[::2], order[1::2], strict=False))
@@ -38,7 +38,7 @@ def round_of(hand, sides, *, draws=True):
 
 
 def sets_of(hand, end):
-    """A score of sets as the first named has it, and what parts its numbers."""
+    """Return a score of sets for the first side, with the sheet's separators."""
     colon = hand.kept.setdefault("score mark", hand.rng.choice((":", ":", "-")))
     form = hand.kept.setdefault("score form", hand.drawn({"sets": 65, "goals": 35}))
     between = hand.kept.setdefault("sets mark", hand.rng.choice((" ", " ", ", ")))
@@ -55,12 +55,12 @@ def sets_of(hand, end):
 
 
 def side_cell(hand, side):
-    """A player, or two with a mark between."""
+    """Return a player, or two with a mark between them."""
     return hand.kept.setdefault("pair mark", hand.drawn({" / ": 6, "/": 3, " & ": 1})).join(side)
 
 
 def game_cells(hand, style, game):
-    """The cells of a game: two sides and its result, if the sheet has one; and whether it was played."""
+    """Return the cells of a game, with its result if the sheet has one, and True if it was played."""
     played = game.end in (WIN, LOSS, DRAW) and not hand.chance(0.02)
     one, two = side_cell(hand, game.one), side_cell(hand, game.two)
     if style == "white black":
@@ -72,12 +72,12 @@ def game_cells(hand, style, game):
         return [one, two, sets_of(hand, game.end) if played else gone], played
     first, second = (two, one) if game.end in (LOSS, LOST_FORFEIT) else (one, two)
     if not has_score(hand):
-        return [first, second], game.end in (WIN, LOSS)  # without a score nobody can know of a walkover
+        return [first, second], game.end in (WIN, LOSS)  # without a score a walkover looks like a win
     return [first, second, gone or sets_of(hand, WIN)], game.end in (WIN, LOSS)
 
 
 def heads_of(hand, style, width, *, pairs):
-    """The headings of the two sides, and of the result."""
+    """Return the headings of the two sides and of the result."""
     named = {"white black": ("white", "black"), "home guest": ("home", "guest"), "winner loser": ("winner", "loser")}
     heads = [hand.word(key) for key in named[style]]
     if style == "home guest" and (pairs or hand.chance(0.4)):
@@ -87,7 +87,7 @@ def heads_of(hand, style, width, *, pairs):
 
 
 def game_rows(hand, style, games, idle):
-    """Rows of a round's games, and the heats of those that were played."""
+    """Return the rows of a round's games, and the heats of the games that were played."""
     rows, heats = [], []
     for game in games:
         if style == "winner loser" and (game.end == DRAW or (game.end > DRAW and not has_score(hand))):
@@ -102,12 +102,12 @@ def game_rows(hand, style, games, idle):
 
 
 def has_score(hand):
-    """Whether a list of winners and losers has a score."""
+    """Return True if the sheet's list of winners and losers has a score."""
     return hand.kept.setdefault("with score", str(hand.chance(0.5))) == "True"
 
 
 def sides_of(hand, *, pairs):
-    """Who plays: players, or for a round two of them a side."""
+    """Return the sides: players, or pairs of players."""
     people = hand.people(hand.rng.choice((8, 8, 10, 12)) if pairs else hand.rng.randint(5, 10))
     if not pairs:
         return [(each,) for each in people]
@@ -116,7 +116,7 @@ def sides_of(hand, *, pairs):
 
 
 def game_list(style, *, pairs=False):
-    """A row a game, of several rounds."""
+    """Return a layout with one row per game, of several rounds."""
 
     def layout(hand):
         own = hand.rng.choice(("winner loser", "home guest")) if pairs else style
@@ -131,7 +131,7 @@ def game_list(style, *, pairs=False):
             known = with_round or hand.date_form not in ("", "year")
             events += [Event(accepted, heats)] if known else [Event(accepted, [heat]) for heat in heats]
         if hand.date_form not in ("", "year") and hand.chance(0.12):
-            blocks.reverse()  # the last round on top
+            blocks.reverse()  # the last round first
         width = max(len(row) for block in blocks for row in block)
         heads = [hand.word("round")] * with_round
         heads += [hand.word("year" if hand.date_form == "year" else "date")] * bool(hand.date_form)
@@ -144,7 +144,7 @@ def game_list(style, *, pairs=False):
 
 
 def game_sheets(hand):
-    """A workbook with the games of a round on each sheet, below its title."""
+    """Return a workbook with one sheet per round, with a title above its games."""
     style = hand.rng.choice(("white black", "home guest"))
     sides, count = sides_of(hand, pairs=False), hand.rng.randint(2, 4)
     dates, dated, titled = hand.sure_dates(count), hand.chance(0.6), hand.chance(0.8)
@@ -159,15 +159,15 @@ def game_sheets(hand):
 
 
 def crosstable(by):
-    """A row and a column a player, the row's result in each cell."""
+    """Return a layout with one row and one column per player, and the row's result in each cell."""
 
     def layout(hand):
         people = hand.people(hand.rng.randint(4, 8))
         ((cell, accepted),) = hand.sure_dates(1)
-        scored = hand.chance(0.25)  # sets, as 3:1, and no points
+        scored = hand.chance(0.25)  # sets such as 3:1 instead of points
         half = hand.kept.setdefault("half", hand.rng.choice(("½", "½", "point", "1/2")))
         empty = hand.rng.choice(("x", "X", "***", "#", None))
-        one_half = hand.chance(0.12)  # the cells below the diagonal are left empty
+        one_half = hand.chance(0.12)  # the cells below the diagonal are empty
         table, heats = {}, []
         totals = dict.fromkeys(people, 0.0)
         for j, one in enumerate(people):
@@ -204,7 +204,7 @@ def crosstable(by):
 
 
 def crosstable_cells(hand, end, half, *, scored):
-    """What stands in the cell of the row's player, and in that of the other."""
+    """Return the cell of the row's player, and the cell of the opponent."""
     if end == UNPLAYED:
         return None, None
     if end == FORFEIT:
@@ -216,7 +216,7 @@ def crosstable_cells(hand, end, half, *, scored):
 
 
 def swiss_rounds(hand, count, rounds):
-    """Of each round the opponent, colour and result of each player by number, and the games that were played."""
+    """Return each player's opponents, colors and results by number, and the games that were played in each round."""
     cells, events = {number: [] for number in range(1, count + 1)}, []
     for _ in range(rounds):
         games, idle = round_of(hand, [(number,) for number in cells])
@@ -231,17 +231,17 @@ def swiss_rounds(hand, count, rounds):
 
 
 def points_of(cells):
-    """The points of a player: byes and forfeits count as they stand."""
+    """Return the points of a player, including byes and forfeits."""
     return sum({WIN: 1, FORFEIT: 1, DRAW: 0.5}.get(end, 0) for _, _, end in cells)
 
 
 def named_games(games, names):
-    """Games of numbers as games of names."""
+    """Return games with names instead of numbers."""
     return [Game((names[one],), (names[two],), end).heat for (one,), (two,), end in games]
 
 
 def swiss(hand):
-    """A row a player, a column a round: the opponent's number, the colour and the result, as 4w1 or 2b½."""
+    """Return one row per player and one column per round: opponent, color and result, such as 4w1 or 2b½."""
     people, rounds = hand.people(hand.rng.randint(5, 11)), hand.rng.randint(3, 6)
     cells, events = swiss_rounds(hand, len(people), rounds)
     names = dict(enumerate(people, start=1))
@@ -266,7 +266,7 @@ def swiss(hand):
         [number, names[number], *(written(*cell) for cell in cells[number]), hand.number(points_of(cells[number]))]
         for number in order
     ]
-    if hand.chance(0.25):  # the rank before the number that opponents are called by
+    if hand.chance(0.25):  # the rank comes before the number that opponents refer to
         heads, rows = [hand.word("place"), *heads], [[rank, *row] for rank, row in enumerate(rows, start=1)]
     truth = Truth([Event([None], named_games(games, names)) for games in events if games])
     table = [heads, *rows]
@@ -277,7 +277,7 @@ def swiss(hand):
 
 
 def trf(hand):
-    """FIDE's tournament report file, of fixed columns."""
+    """Return FIDE's tournament report file with fixed columns."""
     people, rounds = hand.people(hand.rng.randint(5, 11)), hand.rng.randint(3, 6)
     cells, events = swiss_rounds(hand, len(people), rounds)
     names = dict(enumerate(people, start=1))

@@ -1,10 +1,10 @@
-"""Sheets as clubs write them, drawn from a seed, each with what is true of it.
+"""Generate random sheets as clubs write them, each with its truth.
 
     python tests/importers/sheet_generator.py --seed 1 --count 200 [--write DIR] [--show]
 
-reads each as `podium rate FILE` would, and says by layout how many were read right, rightly refused (where a sheet
-says two things), refused, and read wrong without a word. `--write` keeps the files with their truths beside them,
-`--show` adds a line a sheet.
+The script reads each sheet as `podium rate FILE` does. For each layout it prints how many were read correctly, rightly
+rejected because they are ambiguous, wrongly rejected, and read incorrectly without a message. `--write` keeps the files
+and their truths. `--show` adds one line per sheet.
 """
 
 # ruff: noqa: E402  (it runs as a script, too)
@@ -23,7 +23,7 @@ from sheet_hand import Hand, Truth
 from sheet_judging import judge, tally
 from sheet_races import one_race, race_sheets, race_table, round_columns
 
-LAYOUTS = {  # how many of 20 sheets each has, and the kind of file it needs
+LAYOUTS = {  # number of each among 20 sheets, and the kind of file it needs
     "race table": (race_table, 4, ""),
     "one race": (one_race, 1, ""),
     "column a round": (round_columns, 3, ""),
@@ -43,7 +43,7 @@ DEALT = [name for name, (_, share, _) in LAYOUTS.items() for _ in range(share)]
 
 @dataclass(frozen=True)
 class Sheet:
-    """A sheet that is written, and what is true of it."""
+    """A written sheet and its truth."""
 
     layout: str
     path: Path
@@ -51,7 +51,7 @@ class Sheet:
 
 
 def write_sheet(seed, number, folder):
-    """Draw a sheet and write it; the same seed and number give the same."""
+    """Generate and write a sheet. The same seed and number give the same sheet."""
     layout = DEALT[number % len(DEALT)]
     build, _, only = LAYOUTS[layout]
     hand = Hand(random.Random(f"{seed}/{number}"), only)  # noqa: S311  (sheets, no secrets)
@@ -63,7 +63,7 @@ def write_sheet(seed, number, folder):
 
 
 def write_truth(sheet):
-    """Write what is true of a sheet beside it."""
+    """Write a sheet's truth into a file of the same folder."""
     whole = vars(sheet.truth) | {"events": [event._asdict() for event in sheet.truth.events]}
     text = json.dumps(whole, ensure_ascii=False, indent=1)
     sheet.path.with_name(f"{sheet.path.name}.truth.json").write_text(text, encoding="utf-8")

@@ -1,4 +1,4 @@
-"""The hand that writes a sheet: its language, its ways with dates, names and marks, and the file it saves."""
+"""The style of a sheet: its language, its forms of dates, names and marks, and its kind of file."""
 
 import csv
 import io
@@ -25,7 +25,7 @@ TRACKS = (
     "Rye House",
     "Bydgoszcz",
 )
-OUT = "out"  # the rank of who did not finish, and loses to all who did
+OUT = "out"  # the rank of entrants who did not finish, behind all who did
 EXCEL_EPOCH = date(1899, 12, 30)
 FORMS = {
     "iso": "{d:%Y-%m-%d}", "dots": "{d:%d.%m.%Y}", "short": "{d.day}.{d.month}.{d.year}", "two": "{d:%d.%m.%y}",
@@ -33,14 +33,14 @@ FORMS = {
     "clock": "{d:%Y-%m-%d} 14:30", "dots clock": "{d:%d.%m.%Y} 14:30", "year": "{d:%Y}",
 }  # fmt: skip
 SLASHED = ("day/month", "month/day", "day-month")
-SURE = ("iso", "dots", "short", "words")  # forms that mean one day wherever they stand
+SURE = ("iso", "dots", "short", "words")  # forms that always mean one day
 
 
 class Event(NamedTuple):
-    """What happened, as the sheet alone says it.
+    """An event as the sheet describes it.
 
-    `dates` are those that a reader may find (None: none; four digits: any moment of that year). A heat is a list of
-    sides with their rank, each side a list of names; 1 is best, ties share a rank, and OUT did not finish.
+    `dates` are the dates that a reader may find: None for no date, four digits for any time of that year. A heat is a
+    list of sides with their ranks, and a side is a list of names. 1 is best, ties share a rank, and OUT did not finish.
     """
 
     dates: list[str | None]
@@ -49,9 +49,9 @@ class Event(NamedTuple):
 
 @dataclass
 class Truth:
-    """The events in their order; `ask` is why no reader can know, where none can.
+    """The events in their order. `ask` is the reason why the sheet is ambiguous, if it is.
 
-    Where `grouped` is false, each game may be an event of its own, or all of a round may be heats of one.
+    If `grouped` is false, each game may be an event, or all games of a round may be heats of one event.
     """
 
     events: list[Event]
@@ -60,17 +60,17 @@ class Truth:
 
 
 def heat_of(entries):
-    """The heat of names and what they are ordered by, the least first."""
+    """Return a heat from names and the values that order them, the smallest first."""
     keys = sorted({key for _, key in entries if key != OUT})
     return [(list(names), key if key == OUT else keys.index(key) + 1) for names, key in entries]
 
 
 @dataclass
 class Hand:
-    """Draws how one sheet is written; what it draws once, it keeps for the whole sheet."""
+    """The random style of one sheet. Each choice stays the same for the entire sheet."""
 
     rng: random.Random
-    only: str = ""  # the kind of file, where the layout needs one
+    only: str = ""  # the kind of file, if the layout needs one
     ask: str = ""
     kept: dict[str, str] = field(default_factory=dict)
 
@@ -96,30 +96,30 @@ class Hand:
         return self.rng.choices(list(weights), list(weights.values()))[0]
 
     def word(self, key):
-        """A heading or word of the language, the same all over the sheet."""
+        """Return a heading or word of the language, always the same in a sheet."""
         return self.kept.setdefault(key, self.rng.choice(self.words[key]))
 
     def people(self, count):
-        """Names, no two alike."""
+        """Return different names."""
         firsts = self.rng.sample(self.words["first"], count)
         lasts = [self.rng.choice(self.words["last"]) for _ in firsts]
         forms = {"whole": "{0} {1}", "first": "{0}", "last first": "{1}, {0}"}
         return [forms[self.name_form].format(*both) for both in zip(firsts, lasts, strict=True)]
 
     def number(self, value):
-        """A number as a cell has it."""
+        """Return a number as cell content."""
         if value == int(value):
             return int(value)
         return value if self.is_book else str(value).replace(".", self.decimal)
 
     def event_names(self, count):
-        """Tracks, or rounds by number."""
+        """Return names of tracks, or rounds with numbers."""
         if self.chance(0.6):
             return self.rng.sample(TRACKS, count)
         return [f"{self.word('round')} {number}" for number in range(1, count + 1)]
 
     def days(self, count, early=0.2):
-        """Days in their order, and in which share of sheets all of them are among the first twelve of a month."""
+        """Return days in order. In the share `early` of sheets, all are among the first twelve days of a month."""
         if self.chance(early):
             start = self.rng.randint(1, 12 - count)
             return [date(2025, start + number, self.rng.randint(1, 12)) for number in range(count)]
@@ -129,7 +129,7 @@ class Hand:
         return days if any(day.day > 12 for day in days) else [day + timedelta(15) for day in days]
 
     def dates(self, count):
-        """A cell and the dates it may mean for each event, or none at all."""
+        """Return a cell and its possible dates for each event, or no dates at all."""
         weights = {"": 25, "iso": 15, "dots": 18, "short": 6, "two": 3, "day/month": 14, "day-month": 5}
         weights |= {"words": 9, "clock": 4, "dots clock": 3, "year": 4}
         if self.language == "en":
@@ -138,7 +138,7 @@ class Hand:
         return self.dates_as(self.date_form, count)
 
     def dates_as(self, form, count):
-        """Cells and dates in one form."""
+        """Return cells and dates in one form."""
         days = self.days(count, 0.4 if form in SLASHED else 0.2)
         if form == "year":
             days = [date(2022 + number // 2, 1, 1) for number in range(count)]
@@ -147,13 +147,13 @@ class Hand:
         return [(self.day_cell(day, form), self.accepted(day, form)) for day in days]
 
     def accepted(self, day, form):
-        """The dates that a reader may find for a cell."""
+        """Return the dates that a reader may find for a cell."""
         if form == "year":
             return [None, str(day.year)]
         return [None if not form else f"{day}T14:30" if "clock" in form else str(day)]
 
     def day_cell(self, day, form):
-        """A day as a cell has it."""
+        """Return a day as cell content."""
         if form == "real":
             return ("date", str(day)) if self.kind == "ods" else ((day - EXCEL_EPOCH).days, DATE)
         if form == "words":
@@ -161,11 +161,11 @@ class Hand:
         return FORMS[form].format(d=day) if form else None
 
     def sure_dates(self, count):
-        """Dates in a form that leaves no doubt, as texts."""
+        """Return dates as texts in an unambiguous form."""
         return self.dates_as(self.rng.choice(SURE), count)
 
     def titled(self, rows, *facts):
-        """The rows below a title, and what it has to say."""
+        """Return the rows below a title with these words."""
         width = max(len(row) for row in rows)
         mark = self.kept.setdefault("between titles", self.rng.choice((" \u2013 ", ", ", "\n")))
         lines = mark.join((self.word("title"), *facts)).split("\n")
@@ -175,7 +175,7 @@ class Hand:
         return [row + [None] * (width - 1) * pads for row in cells] + rows
 
     def saved(self, sheets, path):
-        """Write the sheets, or the one there is, as this hand saves them."""
+        """Write one or several sheets in this style."""
         if self.kind == "trf":
             path.write_bytes("\r\n".join(sheets).encode(self.encoding))
         elif self.is_book:
@@ -195,7 +195,7 @@ class Hand:
 
 
 def encoded(text, encoding):
-    """The text in its encoding, or in UTF-8 where that has not all its letters."""
+    """Return the text in its encoding, or in UTF-8 if the encoding lacks some of its letters."""
     try:
         return text.encode(encoding)
     except UnicodeEncodeError:

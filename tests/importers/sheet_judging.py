@@ -1,4 +1,4 @@
-"""Reads a sheet bare, as `podium rate FILE` would, and compares what was read with what is true of it."""
+"""Read a sheet as `podium rate FILE` does, without options, and compare the result with its truth."""
 
 import unicodedata
 from collections import Counter
@@ -14,7 +14,7 @@ OUTCOMES = (RIGHT, RIGHTLY_REFUSED, REFUSED, WRONG, CRASHED)
 
 
 def judge(path, truth):
-    """How the reader did, and what there is to say of it."""
+    """Return the outcome of reading a sheet, and the reason."""
     try:
         frame = podium.read_results(str(path), lenient=True).frame
     except PodiumError as error:
@@ -28,7 +28,7 @@ def judge(path, truth):
 
 
 def events_of(frame):
-    """The moment and the heats of each event of a results table, in the order in which they are rated."""
+    """Return the time and the heats of each event of a results table, in the order of rating."""
     rows = list(frame.with_row_index("row").iter_rows(named=True))
     events = {}
     for row in rows:
@@ -48,13 +48,13 @@ def events_of(frame):
 
 
 def heat_order(row):
-    """A heat's name, so that 2 comes before 10."""
+    """Return a heat's sort key, so that 2 comes before 10."""
     name = row.get("heat") or ""
     return len(name), name
 
 
 def heat_of_rows(rows):
-    """The sides of a heat and their ranks; mates who share their result are a side, and others are not."""
+    """Return the sides of a heat and their ranks. Team mates with one result are a side."""
     rows = [row for row in rows if row["status"] not in ("disqualified", "did_not_start")]
     rows = [row for row in rows if row.get("ranked") is not False]
     finishers = [row for row in rows if row["status"] == "finished"]
@@ -74,7 +74,7 @@ def heat_of_rows(rows):
 
 
 def plain(heat):
-    """A heat without the order of its sides."""
+    """Return a heat without the order of its sides."""
     return frozenset(
         (frozenset(unicodedata.normalize("NFC", " ".join(name.split())) for name in names), rank)
         for names, rank in heat
@@ -83,7 +83,7 @@ def plain(heat):
 
 
 def first_difference(found, truth):
-    """What a table says that is not true, or does not say; nothing where it is the truth."""
+    """Return the first difference between a table and the truth, or nothing."""
     if truth.grouped and len(found) != len(truth.events):
         return f"{len(found)} events instead of {len(truth.events)}"
     heats = [(moment, plain(heat), number) for number, (moment, each) in enumerate(found) for heat in each]
@@ -104,15 +104,15 @@ def first_difference(found, truth):
 
 
 def fits(moment, dates):
-    """Whether a moment is one of those that the sheet may mean."""
+    """Return True if a time is one of those that the sheet may mean."""
     written = None if moment is None else moment.isoformat()
     return any(written is None if each is None else (written or "").startswith(each) for each in dates)
 
 
 def tally(judged):
-    """The outcomes by layout, as a table of text.
+    """Return the outcomes by layout, as a table of text.
 
-    `judged` holds a layout and an outcome a sheet.
+    `judged` has a layout and an outcome for each sheet.
     """
     counts = Counter(judged)
     layouts = list(dict.fromkeys(layout for layout, _ in judged))

@@ -1,4 +1,4 @@
-"""Sheets of races: a row an entrant, a column a round, a sheet a round; each gives its sheets and the truth."""
+"""Sheets of races: rows of entrants, columns or sheets of rounds. Each function returns sheets and their truth."""
 
 from typing import NamedTuple
 
@@ -11,18 +11,18 @@ LAPS = {"en": "lap", "de": "Rd.", "fr": "tour"}
 
 
 class Entry(NamedTuple):
-    """How one entrant ended: a place, or the word for why there is none."""
+    """The result of an entrant: a place, or a word for why there is none."""
 
     name: str
     place: int | None
     word: str
     time_s: float
-    gap_s: float  # behind the first
+    gap_s: float  # seconds behind the first
     points: float
 
 
 def race(hand, people, scheme):
-    """One race among those who came to it, in the order of its result."""
+    """Return one race among some of the players, in order of finish."""
     present = [each for each in people if hand.chance(0.9)]
     present = present if len(present) > 2 else list(people)
     hand.rng.shuffle(present)
@@ -40,17 +40,17 @@ def race(hand, people, scheme):
 
 
 def heat_by(entries, key):
-    """The heat of a race, by a value of its entries; who did not start or was disqualified is not in it."""
+    """Return the heat of a race by a value of its entries, without non-starters and disqualified entrants."""
     return heat_of([((e.name,), OUT if e.word else key(e)) for e in entries if e.word not in LEFT_OUT])
 
 
 def score(entry):
-    """What an entrant scored, the more the better."""
+    """Return an entrant's score. More is better."""
     return round(2500 - entry.gap_s * 25)
 
 
 def place_cell(hand, place):
-    """A place as this sheet writes them."""
+    """Return a place in the sheet's form."""
     forms = {"bare": 6, "dot": 2, "ordinal": 2 if hand.language == "en" else 0}
     form = hand.kept.setdefault("place form", hand.drawn(forms))
     ordinal = {1: "1st", 2: "2nd", 3: "3rd"}.get(place, f"{place}th")
@@ -58,12 +58,12 @@ def place_cell(hand, place):
 
 
 def time_cell(hand, seconds):
-    """A time as minutes and seconds."""
+    """Return a time in minutes and seconds."""
     return f"{int(seconds // 60)}:{seconds % 60:06.3f}".replace(".", hand.decimal)
 
 
 def table_of_race(hand, entries, decided):
-    """The headings and rows of one race, with what decides it and some of the rest; and the heat that they say."""
+    """Return the headings and rows of a race, with the deciding column and some others, and its heat."""
     local = hand.kept.setdefault("out word", hand.word("out") if hand.chance(0.15) else "DNF")
     lap = LAPS.get(hand.language, "lap")
     extra = {name: hand.kept.setdefault(f"with {name}", str(hand.chance(0.35))) == "True" for name in
@@ -97,7 +97,7 @@ def table_of_race(hand, entries, decided):
 
 
 def race_table(hand):
-    """A row an entrant, all races below each other; now and then their cells are merged down."""
+    """Return one row per entrant of all races, one race below the other. Repeated cells may be merged."""
     people, count = hand.people(hand.rng.randint(4, 9)), hand.rng.randint(2, 5)
     decided = hand.drawn({"place": 65, "time": 20, "score": 15})
     names, dates = hand.event_names(count), hand.dates(count)
@@ -116,7 +116,7 @@ def race_table(hand):
         hand.rng.choice(blocks)[-1][0] = None
         hand.ask = "an entrant of no event"
     if hand.date_form and hand.date_form != "year" and hand.chance(0.12):
-        blocks.reverse()  # the last race on top
+        blocks.reverse()  # the last race first
     date_head = [hand.word("year" if hand.date_form == "year" else "date")] * bool(hand.date_form)
     rows = [[hand.word("event"), *date_head, *heads], *(row for block in blocks for row in block)]
     rows = hand.titled(rows) if hand.chance(0.2) else rows
@@ -124,7 +124,7 @@ def race_table(hand):
 
 
 def round_columns(hand):
-    """A row a driver, a column a round with places or points; the head may have two lines."""
+    """Return one row per driver and one column per round, with places or points. The header may have two lines."""
     people, count = hand.people(hand.rng.randint(5, 10)), hand.rng.randint(3, 6)
     scheme, by_points = hand.rng.choice(SCHEMES), hand.chance(0.45)
     head = hand.drawn({"letter": 25, "word": 20, "track": 25, "dated": 15, "pairs": 15})
@@ -165,7 +165,7 @@ def round_columns(hand):
 
 
 def race_sheets(hand):
-    """A workbook with a sheet a race, each below its title; now and then the standings on a last sheet."""
+    """Return a workbook with one titled sheet per race, and sometimes a last sheet with standings."""
     people, count = hand.people(hand.rng.randint(4, 9)), hand.rng.randint(2, 4)
     names, dates = hand.event_names(count), hand.sure_dates(count)
     decided = hand.drawn({"place": 80, "time": 20})
@@ -183,7 +183,7 @@ def race_sheets(hand):
 
 
 def one_race(hand):
-    """One race below its title, which alone names it."""
+    """Return one race below a title with its name."""
     people, (name,) = hand.people(hand.rng.randint(5, 10)), hand.event_names(1)
     ((cell, accepted),) = hand.sure_dates(1)
     heads, rows, heat = table_of_race(hand, race(hand, people, SCHEMES[0]), hand.drawn({"place": 75, "time": 25}))

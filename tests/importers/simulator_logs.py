@@ -1,4 +1,4 @@
-"""Result logs of racing simulators in the shapes of their programs, written from one race whose order is known."""
+"""Result logs of racing simulators in the formats of their programs, from one race with a known order."""
 
 import json
 
@@ -7,7 +7,7 @@ ORDER = (
     "Tom Ek",
     "Ida Roth",
     "Max Lund",
-)  # as they were placed; the last but one was lapped, the last left
+)  # in order of finish; the last but one was lapped, the last left
 LAPS, TIMES = (23, 23, 21, 4), (2329.1, 2331.6, 2181.8, 0.0)  # a lapped car's time is the shortest
 STARTED = 1_741_460_400  # 2025-03-08 19:00 UTC
 
@@ -121,7 +121,7 @@ def ams2(*, newer=False):
     return b"// server stats\n// do not edit\n" + json.dumps(whole, indent=1).encode()
 
 
-LOGS = {  # by format: the file's name, and what writes it
+LOGS = {  # by format: the file's name, and the function that writes it
     "acc": ("250308_190000_R.json", acc),
     "ac": ("2025_3_8_19_0_RACE.json", ac),
     "iracing": ("eventresult-77.json", iracing),

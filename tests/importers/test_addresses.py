@@ -1,4 +1,4 @@
-"""Results at web addresses, read from a server on this machine, and cells that a spreadsheet would calculate."""
+"""Results at web addresses from a local server, and cells that a spreadsheet would calculate."""
 
 import threading
 from functools import partial
@@ -33,7 +33,7 @@ class Pages(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def server(monkeypatch):
-    """A server for every https address, so that no test needs a certificate."""
+    """Run a server that answers for every https address without a certificate."""
     connect = addresses.connect
 
     def connect_here(parts):
@@ -103,7 +103,7 @@ def test_large_files_are_not_read(monkeypatch):
      "::ffff:127.0.0.1", "64:ff9b::7f00:1", "2002:7f00:1::", "ff02::1", "64:ff9b:1::7f00:1", "::127.0.0.1",
      "fec0::1", "192.0.0.8", "::ffff:0:7f00:1", "255.255.255.255"],
 )  # fmt: skip
-def test_private_addresses_are_known_in_every_form(address):
+def test_private_addresses_are_recognized_in_every_form(address):
     assert not addresses.is_public(ip_address(address))
     assert addresses.is_public(ip_address("93.184.216.34"))
     assert addresses.is_public(ip_address("2606:4700::1111"))

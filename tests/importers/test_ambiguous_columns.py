@@ -1,4 +1,4 @@
-"""Columns that may hold times, places or points: the reader asks unless the sheet itself says which."""
+"""Columns that may hold times, places or points: the reader asks, unless the sheet itself makes it clear."""
 
 import pytest
 from test_lenient_door import run
@@ -38,7 +38,7 @@ ASKED = {
 
 
 @pytest.mark.parametrize("name", ASKED)
-def test_a_column_of_two_meanings_is_asked_about(name, tmp_path):
+def test_an_ambiguous_column_is_asked_about(name, tmp_path):
     text, column = ASKED[name]
     with pytest.raises(ResultsError) as refused:
         read(tmp_path, text)
@@ -65,7 +65,7 @@ SURE = {
 
 
 @pytest.mark.parametrize("name", SURE)
-def test_a_column_whose_meaning_the_sheet_says_is_read(name, tmp_path):
+def test_a_column_with_a_clear_meaning_is_read(name, tmp_path):
     text, heats = SURE[name]
     assert " ".join(heats_in(read(tmp_path, text).frame)) == heats
 

@@ -1,4 +1,4 @@
-"""Files that never end, have too many parts, or make a library panic: each ends in one clear error."""
+"""Endless files, archives with too many files and library panics each end in one clear error."""
 
 import io
 import zipfile
@@ -23,7 +23,7 @@ def test_a_device_is_not_read(path, options):
         podium.read_results(path, **options)
 
 
-def test_an_archive_of_too_many_files_is_refused(tmp_path, monkeypatch):
+def test_an_archive_of_too_many_files_is_rejected(tmp_path, monkeypatch):
     monkeypatch.setattr(sources, "MAX_MEMBERS", 3)
     path = tmp_path / "many.zip"
     for count, words in ((3, None), (4, "has 4 files, but at most 3 are read. Unpack it")):
@@ -38,7 +38,7 @@ def test_an_archive_of_too_many_files_is_refused(tmp_path, monkeypatch):
                 sources.sources(str(path))
 
 
-def test_an_object_of_too_many_keys_is_refused(monkeypatch):
+def test_an_object_of_too_many_keys_is_rejected(monkeypatch):
     monkeypatch.setattr(sources, "MAX_KEYS", 3)
     assert sources.strict_json('{"a": 1, "b": 2, "c": 3}', "x.json") == {"a": 1, "b": 2, "c": 3}
     with pytest.raises(podium.PodiumError, match="more than 3 keys"):
@@ -68,7 +68,7 @@ def test_a_panic_of_polars_is_an_error_that_names_the_file(tmp_path, monkeypatch
     lambda path: podium.read_results(path, lenient=True),
     lambda path: read_format("csv", [path], Options()),
 ])  # fmt: skip
-def test_standard_input_that_does_not_end_is_refused(monkeypatch, read):
+def test_endless_standard_input_is_rejected(monkeypatch, read):
     class Endless(io.RawIOBase):
         def read(self, size=-1):
             return b"\0" * size
@@ -80,7 +80,7 @@ def test_standard_input_that_does_not_end_is_refused(monkeypatch, read):
 
 
 @pytest.mark.parametrize("method", [1, 6, 99])
-def test_a_saved_live_rating_of_an_unknown_compression_is_refused(tmp_path, method):
+def test_saved_live_ratings_with_an_unknown_compression_are_rejected(tmp_path, method):
     path = tmp_path / "live.podium"
     live = podium.Live("elo")
     live.save(path)

@@ -1,4 +1,4 @@
-"""Files whose few bytes would become gigabytes, or hours, are refused with a sentence before they do."""
+"""Small files that would take gigabytes or hours are rejected early with a clear message."""
 
 import io
 import json
@@ -28,7 +28,7 @@ def archive(path, **members):
     return path
 
 
-def test_a_sheet_that_spans_far_more_than_it_fills_is_not_laid_out(tmp_path):
+def test_a_sheet_with_few_cells_far_apart_is_rejected(tmp_path):
     far = f"<worksheet><sheetData>{CELL.format('A1')}{CELL.format('XFD1048576')}</sheetData></worksheet>"
     book = archive(tmp_path / "far.xlsx", **{"xl/worksheets/sheet1.xml": far})
     assert book.stat().st_size < 1_000
@@ -53,7 +53,7 @@ def test_a_sheet_spans_from_its_first_cell_to_its_last():
 
 
 @pytest.mark.parametrize("lenient", [True, False])
-def test_a_table_has_a_thousand_columns_at_most(tmp_path, lenient):
+def test_a_table_has_at_most_a_thousand_columns(tmp_path, lenient):
     for columns in (MAX_COLUMNS, MAX_COLUMNS + 1):
         names = ["event_id", "player", "position", *(f"x{number}" for number in range(columns - 3))]
         row = dict.fromkeys(names, "1") | {"event_id": "e"}
@@ -75,7 +75,7 @@ def test_a_table_has_a_thousand_columns_at_most(tmp_path, lenient):
                 assert podium.read_results(str(path), lenient=True).frame.height == 2
 
 
-def test_an_upload_of_too_many_rows_is_refused_by_its_last_bytes():
+def test_a_parquet_upload_of_too_many_rows_is_rejected_by_its_metadata():
     content = io.BytesIO()
     pl.select(pl.repeat("ana", MAX_ROWS + 1).alias("player")).write_parquet(content)
     assert len(content.getvalue()) < 100_000
@@ -83,7 +83,7 @@ def test_an_upload_of_too_many_rows_is_refused_by_its_last_bytes():
         read_file(path, "r.parquet", "results", "main")
 
 
-def test_an_upload_has_events_of_as_many_entrants_as_the_api_takes():
+def test_an_upload_has_the_same_limit_of_entrants_as_the_api():
     assert MAX_ENTRANTS == MAX_ENTRIES
     for entrants in (MAX_ENTRANTS, MAX_ENTRANTS + 1):
         lines = "".join(f"e1,p{number},{number}\n" for number in range(1, entrants + 1))
@@ -95,7 +95,7 @@ def test_an_upload_has_events_of_as_many_entrants_as_the_api_takes():
                 assert len(read_file(path, "r.csv", "results", "main").rows) == entrants
 
 
-def test_an_upload_of_games_is_refused_as_soon_as_it_has_too_many_rows(monkeypatch):
+def test_an_upload_of_games_is_rejected_as_soon_as_it_has_too_many_rows(monkeypatch):
     monkeypatch.setattr("podium.service.admin.reading.MAX_ROWS", 5)
     monkeypatch.setattr("podium.importers.collecting.CHUNK_ROWS", 4)
     games = '[White "a"]\n[Black "b"]\n[Result "1-0"]\n\n1-0\n\n' * 6 + "what is no game"
@@ -103,14 +103,14 @@ def test_an_upload_of_games_is_refused_as_soon_as_it_has_too_many_rows(monkeypat
         read_file(path, "g.pgn", "pgn", "main")
 
 
-def test_the_words_of_a_wide_head_are_numbered_in_one_walk():
+def test_repeated_words_of_a_wide_header_are_numbered_quickly():
     names = [f"w{number // 2}" for number in range(40_000)]
     assert number_repeats(names)[-2:] == ["w19999 1", "w19999 2"]
     assert name_by_neighbours(["ana", *[""] * 40_000], ["ana"], [["1"] * 40_001])[-1] == ""
 
 
 @pytest.mark.parametrize(("name", "form", "line"), [("r.csv", "results", "\n"), ("g.pgn", "pgn", "1-0\n")])
-def test_an_upload_of_very_many_lines_is_refused_before_it_is_read(name, form, line, tmp_path):
+def test_an_upload_of_too_many_lines_is_rejected_before_it_is_read(name, form, line, tmp_path):
     path = tmp_path / name
     path.write_text("event_id,player,position\n" + 500_000 * line, encoding="utf-8")
     with pytest.raises(podium.PodiumError, match="more than 500,000 lines"):

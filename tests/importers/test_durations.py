@@ -1,4 +1,4 @@
-"""Times in all forms, read exactly; a text that is nearly one is none."""
+"""Times in all forms are read exactly, and similar texts are not times."""
 
 import pytest
 from hypothesis import given
@@ -36,16 +36,16 @@ def test_a_time_is_read_in_any_form(text, seconds, sign):
 
 
 @pytest.mark.parametrize("text", NO_TIMES)
-def test_what_is_nearly_a_time_is_none(text):
+def test_texts_similar_to_a_time_are_not_times(text):
     assert parse(text) is None
 
 
-def test_a_comma_is_a_decimal_mark_only_where_it_is_said():
+def test_a_comma_is_a_decimal_mark_only_if_the_table_says_so():
     assert parse("1:33:56,736", decimal=",") == parse("1:33:56.736")
     assert parse("1:33:56.736", decimal=",") is None
 
 
-def test_a_column_is_read_as_each_of_its_cells():
+def test_a_column_gives_the_times_of_its_cells():
     texts = [text for text, _, _ in TIMES] + NO_TIMES
     table = parse_column(pl.Series([*texts, None]))
     alone = [parse(text) for text in texts]
@@ -54,7 +54,7 @@ def test_a_column_is_read_as_each_of_its_cells():
 
 
 @given(st.from_regex(r"[+-]?([0-9]{1,2}:){0,2}[0-9]{1,2}(\.[0-9]{0,11})?", fullmatch=True), st.sampled_from(".,"))
-def test_a_column_and_a_cell_never_differ(text, decimal):
+def test_columns_and_single_cells_always_agree(text, decimal):
     text = text.replace(".", decimal)
     each, column = parse(text, decimal=decimal), parse_column(pl.Series([text, "x"]), decimal=decimal)
     expected = (None, "") if each is None else (float(each.seconds), each.sign)
@@ -62,7 +62,7 @@ def test_a_column_and_a_cell_never_differ(text, decimal):
     assert each is None or column.row(0)[1] == expected[1]
 
 
-def test_sums_are_those_on_paper():
+def test_sums_are_exact_decimal_sums():
     rows = [("5636.736", "+11.987"), ("0.1", "+0.2"), ("0.12345678901", "+0.1"), ("1e300", "+1")]
     table = [
         {"event_id": str(number), "player": player, "t": cell}
@@ -72,10 +72,10 @@ def test_sums_are_those_on_paper():
     for gap in ("leader", "previous"):
         read = podium.read_results(table, columns={"time_s": {"from": ["t"], "gap": gap}})
         assert read.frame["time_s"].to_list()[1::2] == [5648.723, 0.3, 0.22345678901, 1e300]
-    assert 0.1 + 0.2 != 0.3  # what a sum of doubles is
+    assert 0.1 + 0.2 != 0.3  # in doubles
 
 
-def test_laps_and_words_are_no_times():
+def test_laps_and_words_are_not_times():
     for text in ("+1 lap", "+2 laps", "+1 L", "1 lap(s) down", "+1 Rd.", "lapped"):
         assert is_lapped(text)
         assert parse(text) is None

@@ -1,4 +1,4 @@
-"""Sheets as leagues, clubs and programs keep them: read bare, to the rows that a person reads in them."""
+"""Sheets as leagues, clubs and programs keep them are read without options."""
 
 import json
 
@@ -59,7 +59,7 @@ SHEETS: dict[str, tuple[str, Rows]] = {
     "lists within JSON": (json.dumps(RACES), A_THEN_B),
     "lists within lists": (json.dumps({"season": 2025, "races": RACES}), A_THEN_B),
 }  # fmt: skip
-MATCHES = {  # with what each has of its match
+MATCHES = {  # with the value of each in the match
     "a crosstable with nothing in its corner": (
         ",Ana,Ben,Cy\nAna,x,1,½\nBen,0,x,1\nCy,½,0,x\n", "Ana 1 Ben 0 Ana 0.5 Cy 0.5 Ben 1 Cy 0", "score",
     ),
@@ -126,7 +126,7 @@ def read(tmp_path, text):
 
 
 @pytest.mark.parametrize("name", SHEETS)
-def test_a_sheet_of_races_is_read_bare(name, tmp_path):
+def test_a_sheet_of_races_is_read_without_options(name, tmp_path):
     text, rows = SHEETS[name]
     assert sorted(read(tmp_path, text).select("event_id", "player", "position").rows(), key=str) == sorted(
         rows, key=str
@@ -134,7 +134,7 @@ def test_a_sheet_of_races_is_read_bare(name, tmp_path):
 
 
 @pytest.mark.parametrize("name", MATCHES)
-def test_a_sheet_of_matches_is_read_bare(name, tmp_path):
+def test_a_sheet_of_matches_is_read_without_options(name, tmp_path):
     text, wanted, column = MATCHES[name]
     words = wanted.split()
     frame = read(tmp_path, text)
@@ -167,7 +167,7 @@ def test_dates_are_read_as_programs_write_them(tmp_path):
             "2 rows (2, 3) contradict the rows from the other side",
         ),
         (
-            "Player,Opponent,Result\nAna,Ben,W\nBen,Ana,L\n",  # of one day, or of two
+            "Player,Opponent,Result\nAna,Ben,W\nBen,Ana,L\n",  # on one day or on two
             "2 rows (2, 3) list a match from",
         ),
         (
@@ -180,7 +180,7 @@ def test_dates_are_read_as_programs_write_them(tmp_path):
         ),
         ("White,Black,Result,Date\nAna,Ben,1-0,soon\n", "row 2, column Date: 'soon' is not a date"),
         ("Race A,\nPos,Name\n1,Ana\n,Ben\n2,Cy\nRace B,\nPos,Name\n1,Ana\n2,Ben\n", "row 4, column Pos: is empty"),
-        ("Event,Player,Result\nA,Ana,2\nA,Ben,1\n", "no column says who beat whom"),  # points, or places
+        ("Event,Player,Result\nA,Ana,2\nA,Ben,1\n", "no column says who beat whom"),  # points or places
         ("Event,Player,Wins\nA,Ana,2\nA,Ben,1\nA,Cy,3\n", "no column says who beat whom"),
         (
             "Scratch\nPos,Name,Time\n1,Ana,60\n2,Ben,61\n\nPoints race\nPos,Name,Points\n1,Ana,9\n2,Ben,6\n",
@@ -189,7 +189,7 @@ def test_dates_are_read_as_programs_write_them(tmp_path):
         ("Pos,Name,Time\n1,Ana,1\n2,Ben,2\nPos,Name,Time\n1,Ben,1\n2,Ana,2\n", "'Pos' must be a place"),
     ],
 )
-def test_what_is_not_clear_is_refused(text, message, tmp_path):
+def test_unclear_sheets_are_rejected(text, message, tmp_path):
     with pytest.raises(podium.ResultsError) as caught:
         read(tmp_path, text)
     assert message in str(caught.value)

@@ -1,4 +1,4 @@
-"""The commands that docs/importers.md prints run, each on a file as its producer writes it."""
+"""The commands of docs/importers.md run on files as their producers write them."""
 
 import re
 import shlex

@@ -1,4 +1,4 @@
-"""Whatever a file holds: it is taken whole, or refused with words; never a traceback, never half an event."""
+"""Damaged files are imported completely or rejected with a message, without tracebacks or incomplete events."""
 
 import json
 import random
@@ -12,7 +12,7 @@ import podium
 from podium.errors import FormatError
 from podium.importers import Imported, Options, read_format
 
-MUTATED = times(30, 10_000)  # inputs of each format
+MUTATED = times(30, 10_000)  # inputs per format
 JUNK: tuple[bytes, ...] = (
     b"",
     b"\0",
@@ -43,7 +43,7 @@ JUNK += (
     b";",
     b"e x 1\n",
 )
-TWO = WHOLE | {  # two events of each format
+TWO = WHOLE | {  # two events per format
     "xonstat": "".join(
         f"----- BEGIN REQUEST BODY -----\n{WHOLE['xonstat'].replace('000042', f'00004{number}')}"
         "----- END REQUEST BODY -----\n"
@@ -58,7 +58,7 @@ TWO = WHOLE | {  # two events of each format
 
 
 def mutated(content, rng):
-    """A few bytes cut, doubled, exchanged or put in."""
+    """Delete, repeat, exchange or insert a few bytes."""
     for _ in range(rng.randint(1, 4)):
         start = rng.randrange(len(content) + 1)
         end = min(len(content), start + rng.choice((0, 1, 1, 2, 8, 40)))
@@ -70,14 +70,14 @@ def mutated(content, rng):
 
 
 def is_whole(frame):
-    """Whether a table is accepted, and nobody is alone in an event."""
+    """Return True if a table is accepted and every event has at least two entrants."""
     if frame.height:
         assert podium.read_results(frame).frame.height == frame.height
         assert frame["event_id"].value_counts()["count"].min() >= 2
 
 
 @pytest.mark.parametrize("name", TWO)
-def test_a_mutated_input_is_taken_whole_or_refused(name, tmp_path):
+def test_a_damaged_input_is_imported_completely_or_rejected(name, tmp_path):
     rng = random.Random(name)  # noqa: S311  (the same inputs in every run)
     content = TWO[name]
     files = content if name in ("f1db", "ergast") else {f"input.{SUFFIXES.get(name, 'txt')}": content}

@@ -1,4 +1,4 @@
-"""Formats that are JSON: racetime.gg, start.gg and Challonge."""
+"""The JSON formats of racetime.gg, start.gg and Challonge."""
 
 import json
 
@@ -17,7 +17,7 @@ TEAMS = [
 ]
 
 
-def test_a_race_starts_at_its_own_offset_and_is_of_its_goal(tmp_path):
+def test_a_race_has_its_own_start_time_and_its_goal_as_pool(tmp_path):
     start = "oot/calm-link-1,2026-01-10T19:00:00.250Z,oot/Any%"
     assert table(tmp_path, "racetime", race()) == [
         f"{start},u1,1,3600.5,finished,true",
@@ -35,7 +35,7 @@ def test_a_race_starts_at_its_own_offset_and_is_of_its_goal(tmp_path):
     assert custom.table["ranked"].to_list() == [False, False]
 
 
-def test_teams_are_placed_by_their_mean_time_and_share_the_last_place_after_a_dnf(tmp_path):
+def test_teams_are_placed_by_mean_time_and_come_last_with_a_dnf(tmp_path):
     imported = import_text(tmp_path, "racetime", race(entrants=TEAMS, team_race=True))
     assert imported.table.select("player", "team", "position", "status").rows() == [
         ("a1", "a", 2.0, "finished"),
@@ -80,7 +80,7 @@ def test_teams_are_placed_by_their_mean_time_and_share_the_last_place_after_a_dn
         ({"started_at": "x" * 999}, f"$.started_at: '{'x' * 100}…' is not a time"),
     ],
 )
-def test_a_bad_race_is_named_by_the_path_to_it(changes, fault, tmp_path):
+def test_a_bad_race_is_named_by_its_path(changes, fault, tmp_path):
     entrants = changes.get("entrants", [])
     bad = race(**changes) if entrants is not None else race() | changes
     assert f"racetime.json {fault}" in refusal(tmp_path, "racetime", bad)
@@ -90,7 +90,7 @@ def test_a_bad_race_is_named_by_the_path_to_it(changes, fault, tmp_path):
     assert (imported.skipped, imported.table["event_id"].unique().to_list()) == (1, ["oot/2"])
 
 
-def test_races_that_are_not_over_are_counted(tmp_path):
+def test_unfinished_races_are_counted(tmp_path):
     lines = "\n".join(json.dumps(race(status={"value": each})) for each in ("cancelled", "in_progress", "open"))
     imported = import_text(tmp_path, "racetime", lines)
     assert (imported.dropped, imported.table.height) == ({"cancelled": 1, "not finished": 2}, 0)
@@ -105,7 +105,7 @@ def test_sets_of_pairs_are_between_teams(tmp_path):
     assert imported.names["103"] == ("tag 103", "startgg-2")
 
 
-def test_pages_of_sets_are_read_once_and_what_was_not_played_is_counted(tmp_path):
+def test_repeated_and_unplayed_sets_are_counted(tmp_path):
     bye = {"entrant": None, "standing": None}
     pages = [
         startgg(startgg_set(1), startgg_set(2, state=1), startgg_set("preview_3_0")),
@@ -131,20 +131,20 @@ def test_pages_of_sets_are_read_once_and_what_was_not_played_is_counted(tmp_path
         ({"startedAt": "noon"}, "startedAt: 'noon' must be seconds since 1970"),
     ],
 )
-def test_a_bad_set_is_named_by_the_path_to_it(changes, fault, tmp_path):
+def test_a_bad_set_is_named_by_its_path(changes, fault, tmp_path):
     answer = startgg(startgg_set(1), startgg_set(2, **changes))
     assert f"startgg.json $.data.event.sets.nodes[1].{fault}" in refusal(tmp_path, "startgg", answer)
     imported = import_text(tmp_path, "startgg", answer, skip_bad=True)
     assert (imported.skipped, imported.table["event_id"].unique().to_list()) == (1, ["startgg-1"])
 
 
-def test_an_error_that_start_gg_answered_is_bad(tmp_path):
+def test_an_error_message_of_start_gg_is_bad_input(tmp_path):
     pages = f'{{"success": false, "message": "Rate limit exceeded"}}\n{json.dumps(startgg(startgg_set()))}\n'
     assert "line 1, $: 'Rate limit exceeded' is what start.gg" in refusal(tmp_path, "startgg", pages)
     assert import_text(tmp_path, "startgg", pages, skip_bad=True).table.height == 2
 
 
-def test_matches_of_groups_find_their_players_and_sets_are_counted(tmp_path):
+def test_a_match_uses_group_ids_and_the_sum_of_its_sets(tmp_path):
     assert table(tmp_path, "challonge", tournament(match())) == [
         "challonge-9,2026-03-01T17:00:00Z,cup,Ana,2,1",
         "challonge-9,2026-03-01T17:00:00Z,cup,ben_x,1,2",
@@ -166,7 +166,7 @@ def test_matches_of_groups_find_their_players_and_sets_are_counted(tmp_path):
         ({"completed_at": 5}, "completed_at: 5 is not a time in ISO 8601"),
     ],
 )
-def test_a_bad_match_is_named_by_the_path_to_it(changes, fault, tmp_path):
+def test_a_bad_match_is_named_by_its_path(changes, fault, tmp_path):
     answer = tournament(match(), match(id=10, **changes))
     assert f"challonge.json $.tournament.matches[1].match.{fault}" in refusal(tmp_path, "challonge", answer)
     imported = import_text(tmp_path, "challonge", answer, skip_bad=True)
@@ -186,12 +186,12 @@ def test_a_bad_match_is_named_by_the_path_to_it(changes, fault, tmp_path):
         ("[1]", " has no | is no "),
     ],
 )
-def test_what_is_no_such_json_is_refused(name, content, reason, tmp_path):
+def test_other_json_is_rejected(name, content, reason, tmp_path):
     message = refusal(tmp_path, name, content, skip_bad=True)
     assert any(part in message for part in reason.split("|"))
 
 
-def test_one_bad_line_of_json_leaves_out_itself(tmp_path):
+def test_one_bad_line_of_json_is_left_out_alone(tmp_path):
     lines = f'{json.dumps(race())}\n{{"name": \n{json.dumps(race(name="oot/2"))}\n'
     assert "racetime.json line 2: is not JSON" in refusal(tmp_path, "racetime", lines)
     assert import_text(tmp_path, "racetime", lines, skip_bad=True).table["event_id"].n_unique() == 2

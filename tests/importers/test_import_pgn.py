@@ -1,4 +1,4 @@
-"""Chess games: how they are read, what each tag becomes, what is dropped, what is bad and where."""
+"""Chess games: tags, results, games that are left out, and bad games."""
 
 import pytest
 from importing import games, import_text, refusal, table
@@ -15,7 +15,7 @@ PLAIN = """[Event "Open"]
 """
 
 
-def test_comments_and_variations_hide_their_results(tmp_path):
+def test_results_in_comments_and_variations_are_ignored(tmp_path):
     assert table(tmp_path, "pgn", games(("x", "1-0"), ("y", "1/2-1/2"))) == [
         "lichess.org/x,2026-02-03T20:15:00Z,chess960,600+0,ana,1,finished,false",
         "lichess.org/x,2026-02-03T20:15:00Z,chess960,600+0,ben,2,finished,false",
@@ -24,7 +24,7 @@ def test_comments_and_variations_hide_their_results(tmp_path):
     ]
 
 
-def test_a_game_of_a_club_is_known_by_its_tags_and_a_repeat_is_numbered(tmp_path):
+def test_a_club_game_is_named_by_its_tags_and_repeats_are_numbered(tmp_path):
     imported = import_text(tmp_path, "pgn", "\ufeff" + (PLAIN * 3).replace("\n", "\r\n"))
     ids = imported.table["event_id"].unique(maintain_order=True).to_list()
     assert ids == [f'Open/2026.??.??/1/Doe, "J"/Roe{repeat}' for repeat in ("", " #2", " #3")]
@@ -62,7 +62,7 @@ ARENA = '[Event "Hourly SuperBlitz Arena"]\n[Site "https://lichess.org/x"]\n'
         ('[Event "e"]\n[Time "12:30:00"]', "started_at", "2025-12-31 23:30:00"),
     ],
 )
-def test_what_a_tag_becomes(tags, column, value, tmp_path):
+def test_tags_become_columns(tags, column, value, tmp_path):
     rest = PLAIN.replace('[Site "Berlin GER"]\n', "") if "[Site " in tags else PLAIN
     text = rest.replace('[Event "Open"]', tags).replace("????.??.??", "2026.01.01")
     imported = import_text(tmp_path, "pgn", text, timezone="Pacific/Auckland")
@@ -79,7 +79,7 @@ def test_what_a_tag_becomes(tags, column, value, tmp_path):
         ("ben won on time", ["finished", "finished"], [2.0, 1.0]),
     ],
 )
-def test_how_a_game_ended_is_the_losers_status(termination, statuses, positions, tmp_path):
+def test_the_end_of_a_game_sets_the_losers_status(termination, statuses, positions, tmp_path):
     imported = import_text(tmp_path, "pgn", games(("x", "0-1")).replace("Normal", termination))
     assert (imported.table["status"].to_list(), imported.table["position"].to_list()) == (statuses, positions)
 
@@ -128,19 +128,19 @@ def test_a_bad_game_is_named_by_its_line_and_left_out_alone(before, after, fault
     assert (imported.skipped, ids) == (1, ["lichess.org/y", "lichess.org/z"])
 
 
-def test_brackets_in_a_comment_begin_no_game(tmp_path):
+def test_brackets_in_a_comment_start_no_game(tmp_path):
     text = games(("x", "1-0")).replace("a comment", 'a\n[Event "no"]\n\n[%clk 0:1]\n% }} 0-1\n comment')
     assert import_text(tmp_path, "pgn", text).table["event_id"].unique().to_list() == ["lichess.org/x"]
 
 
-def test_latin_1_where_the_file_is_no_utf_8(tmp_path):
+def test_a_file_may_be_in_utf_8_latin_1_or_utf_16(tmp_path):
     text = games(("x", "1-0")).replace('"ana"', '"Müller"')
     assert "Müller" in import_text(tmp_path, "pgn", text).table["player"].to_list()
     assert "Müller" in import_text(tmp_path, "pgn", text.encode("latin-1")).table["player"].to_list()
     assert "Müller" in import_text(tmp_path, "pgn", text.encode("utf-16")).table["player"].to_list()
 
 
-def test_players_by_their_fide_ids(tmp_path):
+def test_players_can_be_named_by_their_fide_ids(tmp_path):
     text = games(("x", "1-0")).replace("\n\n1. e4", '\n[WhiteFideId "1503014"]\n[BlackFideId "2016192"]\n\n1. e4')
     imported = import_text(tmp_path, "pgn", text, player="fide")
     assert imported.table["player"].to_list() == ["1503014", "2016192"]
@@ -148,7 +148,7 @@ def test_players_by_their_fide_ids(tmp_path):
     assert import_text(tmp_path, "pgn", games(("x", "1-0")), player="fide").dropped == {"no FIDE id": 2, "too few": 1}
 
 
-def test_a_local_hour_that_stands_twice_takes_the_earlier_offset_and_is_named(tmp_path):
+def test_a_repeated_local_hour_uses_the_earlier_offset_and_is_reported(tmp_path):
     text = PLAIN.replace('[Date "2026.??.??"]', '[Date "2026.10.25"]\n[Time "02:30:00"]')
     imported = import_text(tmp_path, "pgn", text, timezone="Europe/Berlin")
     assert imported.table["started_at"].dt.to_string("%F %T")[0] == "2026-10-25 00:30:00"
@@ -161,5 +161,5 @@ def test_a_local_hour_that_stands_twice_takes_the_earlier_offset_and_is_named(tm
 
 
 @pytest.mark.parametrize("content", ["", "Race,Pos\n1,2\n", "\n; only a comment\n", b"SQLite format 3\0\xff"])
-def test_what_is_no_pgn_is_refused_even_where_bad_games_are_skipped(content, tmp_path):
+def test_other_files_are_rejected_even_with_skip_bad(content, tmp_path):
     assert "has no game" in refusal(tmp_path, "pgn", content, skip_bad=True)

@@ -1,4 +1,4 @@
-"""The samples beside the repository, and real histories written back as their producers have them."""
+"""Samples of all formats, and real histories written back in their producers' formats."""
 
 import polars as pl
 import pytest
@@ -22,13 +22,13 @@ SAMPLES = {
 
 
 @pytest.mark.parametrize("name", SAMPLES)
-def test_a_sample_becomes_the_table_that_is_expected(name, shared):
+def test_a_sample_gives_the_expected_table(name, shared):
     path = shared(f"formats/samples/{SAMPLES[name]}")
     expected = path.with_name(f"{path.stem}.expected.csv").read_text(encoding="utf-8")
     assert as_text(as_written(read_format(name, [path]).table)).write_csv() == expected
 
 
-def test_zakstunts_becomes_its_golden_history(shared, tmp_path):
+def test_zakstunts_gives_its_golden_history(shared, tmp_path):
     golden = pl.read_parquet(shared("data/zakstunts.parquet"))
     track = golden["event_id"].str.replace("^ZCT([0-9])", "C$1").str.strip_prefix("ZCT")
     ghost = (golden["status"] == "disqualified").cast(pl.Int64)
@@ -39,7 +39,7 @@ def test_zakstunts_becomes_its_golden_history(shared, tmp_path):
     assert imported.table.select(columns).equals(golden.select(columns))
 
 
-def test_f1db_becomes_its_golden_history(shared, tmp_path):
+def test_f1db_gives_its_golden_history(shared, tmp_path):
     golden = pl.read_parquet(shared("data/f1.parquet")).filter(pl.col("pool") == "f1-race")
     race_id = golden["event_id"].str.extract("^([0-9]+)")
     words = {"dnf": "DNF", "disqualified": "DSQ", "did_not_start": "DNS"}

@@ -1,4 +1,4 @@
-"""SuperTuxKart's databases: versions of the table, races, games for points and between teams, what is bad and where."""
+"""SuperTuxKart's databases: versions of the table, races, games for points and between teams, and bad rows."""
 
 import sqlite3
 
@@ -32,7 +32,7 @@ def test_a_race_starts_before_its_end_in_the_servers_time(tmp_path):
     ]
 
 
-def test_the_first_versions_have_times_in_utc_and_less_to_say(tmp_path):
+def test_the_first_versions_have_times_in_utc_and_fewer_columns(tmp_path):
     race: dict[str, object] = {"time": "2026-06-01 18:05:00", "venue": "lighthouse"}
     second = stk_dump(
         race | {"username": "ana", "mode": "time-trial", "result": 60.5},
@@ -52,7 +52,7 @@ def test_the_first_versions_have_times_in_utc_and_less_to_say(tmp_path):
     assert table(tmp_path, "stk", first) == [f"{start},3,{name},60,finished" for name in ("ana", "zed")]
 
 
-def test_goals_are_of_the_scorers_team_and_own_goals_of_the_other(tmp_path):
+def test_goals_count_for_the_scorers_team_and_own_goals_for_the_other(tmp_path):
     rows = [
         soccer("ana", 2, 0),
         soccer("ben", -1, 1, when_left=50.0),
@@ -74,7 +74,7 @@ def test_goals_are_of_the_scorers_team_and_own_goals_of_the_other(tmp_path):
 
 
 @pytest.mark.parametrize(("captures", "scores"), [([1, 1, -1], [2.0, 1.0]), ([], [0.0, 0.0])])
-def test_captures_are_of_a_colour_and_none_at_all_is_a_draw(captures, scores, tmp_path):
+def test_captures_count_for_a_color_and_no_captures_are_a_draw(captures, scores, tmp_path):
     rows = [stk_row(name, 0, mode="ctf", team=team) for team, name in enumerate(("ana", "ben"))]
     rows += [stk_row("ana", each, mode="ctf", team=0, game_event=1) for each in captures]
     assert import_text(tmp_path, "stk", stk_dump(*rows)).table["team_score"].to_list() == scores
@@ -92,7 +92,7 @@ def test_captures_are_of_a_colour_and_none_at_all_is_a_draw(captures, scores, tm
         ({"when_joined": 130.0}, "column played_s: -10.0 must be a number of seconds, 0 or more"),
     ],
 )
-def test_a_bad_row_is_named_by_its_table_and_rowid_and_its_game_left_out(changes, fault, tmp_path):
+def test_a_bad_row_is_named_by_table_and_rowid_and_its_game_left_out(changes, fault, tmp_path):
     rows = [stk_row("ana"), stk_row(**{"username": "ben"} | changes)]
     good = [stk_row(name, time="2026-06-02 18:05:00") for name in ("ana", "ben")]
     dump = stk_dump(*rows, *good)
@@ -101,7 +101,7 @@ def test_a_bad_row_is_named_by_its_table_and_rowid_and_its_game_left_out(changes
     assert imported.table["event_id"].unique().to_list() == ["home/2026-06-02 18:05:00/zengarden"]
 
 
-def test_a_database_is_read_as_it_is_and_a_dump_reaches_nothing_else(tmp_path):
+def test_a_database_stays_unchanged_and_a_dump_cannot_reach_other_files(tmp_path):
     path = tmp_path / "games.db"
     with sqlite3.connect(path) as connection:
         connection.executescript(
@@ -131,5 +131,5 @@ def test_a_database_is_read_as_it_is_and_a_dump_reaches_nothing_else(tmp_path):
         (b"SQLite format 3\0" + b"x" * 200, "cannot be read as an SQLite database"),
     ],
 )
-def test_what_is_no_database_of_results_is_refused(content, reason, tmp_path):
+def test_other_databases_are_rejected(content, reason, tmp_path):
     assert reason in refusal(tmp_path, "stk", content, skip_bad=True)

@@ -1,4 +1,4 @@
-"""Formats that are tables: ZakStunts, f1db and Ergast."""
+"""The table formats of ZakStunts, f1db and Ergast."""
 
 import json
 import zipfile
@@ -75,7 +75,7 @@ JOLPICA = {
 }
 
 
-def test_zakstunts_counts_no_ghosts_and_no_codes_but_msc(tmp_path):
+def test_zakstunts_leaves_out_ghosts_and_unknown_codes(tmp_path):
     assert table(tmp_path, "zakstunts", ZAKSTUNTS) == [
         "ZCT9,zakstunts,Ana,1,finished",
         "ZCT9,zakstunts,Ben,2,finished",
@@ -110,13 +110,15 @@ def test_a_bad_row_of_zakstunts_leaves_out_its_race(row, fault, tmp_path):
         (b"Track,Racer,Rank,Ghost,Status\nC1,M\xfc,1,0,\n", "is not UTF-8 text (byte 34)"),
     ],
 )
-def test_what_is_no_such_table_is_refused(content, reason, tmp_path):
+def test_other_tables_are_rejected(content, reason, tmp_path):
     assert reason in refusal(tmp_path, "zakstunts", content, skip_bad=True)
 
 
 @pytest.mark.parametrize("kind", ["folder", "zip", "single", "splitted"])
 def test_f1db_in_all_its_forms(kind, tmp_path):
-    """A driver who drove twice counts once, first; times of qualifying are left aside, and no time is no date."""
+    """If a driver drove twice, the better result counts. Qualifying times are ignored, and a missing time gives no
+    date.
+    """
     if kind == "folder":
         imported = import_text(tmp_path, "f1db", F1DB)
     elif kind == "zip":
@@ -159,7 +161,7 @@ def test_a_bad_result_of_f1db_leaves_out_its_session(before, after, fault, tmp_p
     assert pools == ["f1-qualifying"] or fault.endswith("f1db-races")
 
 
-def test_a_session_of_f1db_without_a_day_names_its_bad_rows_too(tmp_path):
+def test_a_session_of_f1db_without_a_date_also_reports_its_bad_rows(tmp_path):
     season = json.loads(json.dumps(F1DB_SINGLE))
     season["races"][0]["date"] = "9 May"
     season["races"][0]["raceResults"].append("a row")
@@ -170,7 +172,7 @@ def test_a_session_of_f1db_without_a_day_names_its_bad_rows_too(tmp_path):
     assert "'a row' is not a result" in str(refused.value)
 
 
-def test_ergast_adds_gaps_to_the_leaders_time_as_on_paper(tmp_path):
+def test_ergast_adds_gaps_exactly_to_the_leaders_time(tmp_path):
     assert table(tmp_path, "ergast", ERGAST) == [
         "8-f1-race,2010-05-09T12:00:00Z,f1-race,red,ana,1,5636.736,finished",
         "8-f1-race,2010-05-09T12:00:00Z,f1-race,red,ben,2,5648.723,finished",
@@ -180,7 +182,7 @@ def test_ergast_adds_gaps_to_the_leaders_time_as_on_paper(tmp_path):
     ]
 
 
-def test_the_json_of_ergasts_interface(tmp_path):
+def test_json_of_ergasts_interface(tmp_path):
     path = tmp_path / "results.json"
     path.write_text(json.dumps(JOLPICA))
     rows = read_format("ergast", [path]).table.select("event_id", "player", "time_s", "status").rows()
@@ -213,11 +215,11 @@ def test_a_bad_result_of_ergast_leaves_out_its_session(file, before, after, faul
         ("ergast", {"x.csv": "a,b\n1,2\n"}, "has no races.csv"),
     ],
 )
-def test_a_folder_without_the_tables_is_refused(name, files, reason, tmp_path):
+def test_a_folder_without_the_tables_is_rejected(name, files, reason, tmp_path):
     assert reason in refusal(tmp_path, name, files, skip_bad=True)
 
 
-def test_a_table_is_read_through_its_wrapper(tmp_path):
+def test_a_compressed_table_is_read(tmp_path):
     import gzip
 
     path = write_input(tmp_path, "zakstunts", ZAKSTUNTS)

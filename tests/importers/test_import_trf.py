@@ -46,18 +46,18 @@ def test_a_game_of_less_than_one_move_is_not_rated(codes, points, tmp_path):
         "   4 b  ",
     ],
 )
-def test_a_round_without_a_game_leaves_the_others(absent, tmp_path):
+def test_a_player_without_a_game_does_not_affect_the_others(absent, tmp_path):
     heats = heats_in(read(tmp_path, report(absent=absent), "open.trf").frame)
     assert heats == ["Berg, Ana>Ek, Dee", "Carl, Ben>Dahl, Cy", DRAWN]
 
 
-def test_a_result_that_only_one_side_has_is_left_out(tmp_path):
+def test_a_result_from_only_one_side_is_left_out(tmp_path):
     results = read(tmp_path, report(second="Z"), "open.trf")
     assert heats_in(results.frame) == ["Carl, Ben>Dahl, Cy", DRAWN]
     assert "1 forfeit" in str(results.notes)
 
 
-def test_two_winners_of_one_game_are_refused_with_their_lines(tmp_path):
+def test_a_game_with_two_winners_is_rejected_with_its_line(tmp_path):
     assert "line 3, column 1: '4w1' contradicts the opponent's cell" in refusal(tmp_path, report("1", "1"), "open.trf")
 
 
@@ -73,6 +73,6 @@ def test_rounds_with_a_wrong_cell_can_be_left_out(tmp_path):
         read_format("trf", [str(path)], Options(skip_bad=True))
 
 
-def test_lines_may_end_with_a_carriage_return_alone(tmp_path):
+def test_lines_may_end_with_only_a_carriage_return(tmp_path):
     results = read(tmp_path, report().replace("\n", "\r"), "open.trf")
     assert heats_in(results.frame) == heats_in(read(tmp_path, report(), "other.trf").frame)

@@ -1,4 +1,4 @@
-"""Match reports of Xonotic: what counts, what is dropped, what is bad and where."""
+"""Match reports of Xonotic: what counts, what is left out, and bad reports."""
 
 import pytest
 from importing import REPORT, import_text, refusal, table
@@ -56,8 +56,8 @@ IDFP {"f" * 43}=
 """
 
 
-def test_a_duel_of_every_column(tmp_path):
-    """Names lose their colours, a zero that was not sent is a score, and nobody plays longer than the match."""
+def test_a_duel_with_all_columns(tmp_path):
+    """Names lose their colors, a missing zero is a score, and playing time is at most the match's duration."""
     imported = import_text(tmp_path, "xonstat", REPORT)
     assert imported.names == {"Ana=": ("Ana^", "My server/7.1767225600.000042")}
     start = "My server/7.1767225600.000042,2026-01-01T00:00:00Z,dm,Xonotic"
@@ -67,7 +67,7 @@ def test_a_duel_of_every_column(tmp_path):
     ]
 
 
-def test_runs_are_timed_in_hundredths_and_kept_of_who_left(tmp_path):
+def test_runs_are_timed_in_hundredths_and_players_who_left_are_kept(tmp_path):
     imported = import_text(tmp_path, "xonstat", CTS)
     assert imported.table.select("player", "time_s", "status").rows() == [
         ("Ana=", 12.34, "finished"), ("Ben=", 12345.7, "finished"), ("Cy=", None, "dnf"),
@@ -75,7 +75,7 @@ def test_runs_are_timed_in_hundredths_and_kept_of_who_left(tmp_path):
     assert "position" not in imported.table.columns
 
 
-def test_teams_share_what_decides_their_game_and_who_left_has_no_score(tmp_path):
+def test_teams_share_a_score_and_players_who_left_have_none(tmp_path):
     imported = import_text(tmp_path, "xonstat", TEAMS)
     columns = ("pool", "player", "team", "team_score", "score", "status", "duration_s")
     assert imported.table.select(columns).rows() == [
@@ -87,7 +87,7 @@ def test_teams_share_what_decides_their_game_and_who_left_has_no_score(tmp_path)
     assert import_text(tmp_path, "xonstat", TEAMS, forfeits="drop").dropped == {"forfeit": 2, "too few": 1}
 
 
-def test_a_log_of_requests_names_servers_by_their_fingerprints(tmp_path):
+def test_a_log_names_servers_by_their_fingerprints(tmp_path):
     imported = import_text(tmp_path, "xonstat", LOG + REPORT.join(("----- BEGIN REQUEST BODY -----\n", LOG[-31:])))
     ids = imported.table["event_id"].unique(maintain_order=True).to_list()
     assert ids == [f"{'f' * 43}=/7.1767225600.000042", "My server/7.1767225600.000042"]
@@ -105,7 +105,7 @@ def test_a_log_of_requests_names_servers_by_their_fingerprints(tmp_path):
         ("e scoreboard-score 20\n", "", {"blank": 1}),
     ],
 )
-def test_what_is_no_result_is_counted(before, after, dropped, tmp_path):
+def test_reports_without_a_result_are_counted(before, after, dropped, tmp_path):
     imported = import_text(tmp_path, "xonstat", REPORT.replace(before, after))
     assert (imported.dropped, imported.table.height, imported.bad) == (dropped, 0, ())
 
@@ -130,7 +130,7 @@ def test_what_is_no_result_is_counted(before, after, dropped, tmp_path):
         ("n ^x0FFAna^^", "n A\0na", "line 10: '\\x00' is a NUL"),
     ],
 )
-def test_what_breaks_the_rules_is_named_by_its_line(before, after, fault, tmp_path):
+def test_an_invalid_report_is_named_by_its_line(before, after, fault, tmp_path):
     broken = REPORT.replace(before, after)
     assert f"xonstat.txt {fault}" in refusal(tmp_path, "xonstat", broken)
     whole = REPORT.replace("000042", "000043")
@@ -139,21 +139,21 @@ def test_what_breaks_the_rules_is_named_by_its_line(before, after, fault, tmp_pa
     assert (imported.skipped, imported.table["event_id"].unique().to_list()) == (1, ["My server/7.1767225600.000043"])
 
 
-def test_a_log_that_is_cut_off_is_bad(tmp_path):
+def test_a_truncated_log_is_bad(tmp_path):
     cut = LOG.rpartition("----- END")[0]
     assert "xonstat.txt line 32: a report starts here, but its end is missing" in refusal(tmp_path, "xonstat", cut)
     assert import_text(tmp_path, "xonstat", cut, skip_bad=True).table["event_id"].n_unique() == 1
 
 
-def test_bytes_that_are_no_text_stand_in_names_only(tmp_path):
-    # A byte that is no text, then A and < of the game's font.
+def test_invalid_bytes_are_allowed_only_in_names(tmp_path):
+    # An invalid byte, then A and < of the game's font.
     name = REPORT.encode().replace(b"^x0FFAna", b"\xffA\xee\x81\x81\xee\x80\x9d")
     assert import_text(tmp_path, "xonstat", name).names["Ana="][0] == "\ufffdAA<^"
     assert "line 3, column O" in refusal(tmp_path, "xonstat", REPORT.encode().replace(b"O Xono", b"O \xff"))
     assert "is neither a report" in refusal(tmp_path, "xonstat", "hello\n")
 
 
-def test_players_are_called_by_name_unless_two_of_a_match_share_it(tmp_path):
+def test_players_can_have_their_nicknames_unless_two_share_one(tmp_path):
     named = REPORT.replace("i 2\n", "i 2\nn Ben\n")
     assert import_text(tmp_path, "xonstat", named, player="name").table["player"].to_list() == ["Ana^", "Ben"]
     same = REPORT.replace("i 2\n", "i 2\nn Ana^^\n")

@@ -14,8 +14,8 @@ from extent import times
 import podium
 from podium.service.admin.reading import Upload, read_file
 
-RAGGED = {"a block per race"}  # no frame has its lines
-OF_FORM = {".pgn": ("pgn", "chess")}  # what the form says of a file: its format, and the pool
+RAGGED = {"a block per race"}  # layouts that no data frame can hold
+OF_FORM = {".pgn": ("pgn", "chess")}  # format and pool to choose in the form
 SEEDS = range(times(1, 100))
 
 
@@ -36,7 +36,7 @@ def by_form(path):
 
 def by_python(source):
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # how it was understood
+        warnings.simplefilter("ignore")  # notes about the layout
         return ratings(podium.rate(source))
 
 
@@ -64,7 +64,7 @@ def assert_alike(path, name, expected):
 
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("name", layouts.RACE_LAYOUTS)
-def test_races_in_every_layout_are_rated_alike_through_every_entrance(name, seed, tmp_path):
+def test_races_are_rated_alike_in_every_layout_and_through_every_interface(name, seed, tmp_path):
     chance = random.Random(seed)  # noqa: S311
     races = layouts.draw_races(chance, chance.randint(3, 9))
     path = written(tmp_path, *layouts.RACE_LAYOUTS[name], races)
@@ -73,7 +73,7 @@ def test_races_in_every_layout_are_rated_alike_through_every_entrance(name, seed
 
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("name", layouts.MATCH_LAYOUTS)
-def test_matches_in_every_layout_are_rated_alike_through_every_entrance(name, seed, tmp_path):
+def test_matches_are_rated_alike_in_every_layout_and_through_every_interface(name, seed, tmp_path):
     chance = random.Random(seed)  # noqa: S311
     rounds = layouts.draw_rounds(chance, chance.randint(3, 7), draws=name not in layouts.WITHOUT_DRAWS)
     path = written(tmp_path, *layouts.MATCH_LAYOUTS[name], rounds)

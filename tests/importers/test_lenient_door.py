@@ -1,4 +1,4 @@
-"""The lenient door: what is understood without a question, what is refused with the choice, and its messages."""
+"""Lenient reading: tables that are understood, questions about ambiguous ones, and their messages."""
 
 import json
 import re
@@ -33,7 +33,7 @@ def run(capsys, *words):
     return capsys.readouterr()
 
 
-def test_a_results_table_is_read_as_it_is_and_without_a_word(tmp_path):
+def test_a_results_table_is_read_without_notes(tmp_path):
     results = read(tmp_path, RACES)
     assert results.notes == ()
     assert results.frame.equals(podium.read_results(tmp_path / "races.csv").frame)
@@ -55,7 +55,7 @@ UNDERSTOOD = [
 
 
 @pytest.mark.parametrize(("text", "note"), UNDERSTOOD)
-def test_what_is_certain_is_understood_and_told(text, note, tmp_path):
+def test_clear_tables_are_read_with_a_note(text, note, tmp_path):
     results = read(tmp_path, text)
     assert results.frame.select("event_id", "player", "position").rows() == [("r1", "ana", 1.0), ("r1", "ben", 2.0)]
     assert len(results.notes) == 1
@@ -63,7 +63,7 @@ def test_what_is_certain_is_understood_and_told(text, note, tmp_path):
 
 
 @pytest.mark.parametrize("column", ["position", "time", "status"])
-def test_words_for_a_status_are_known_in_any_case_wherever_they_stand(column, tmp_path):
+def test_status_words_are_known_in_any_case_and_column(column, tmp_path):
     cells = {"position": "1", "time": "60", "status": "Finished"}
     words = ["DNF", "dns", "Dsq", "RET", "Nc"]
     lines = [f"r1,p{n},{cells[column] if n == 0 else words[n - 1]},{n + 1 if n == 0 else ''}" for n in range(6)]
@@ -95,24 +95,24 @@ CHOICES = [
 
 
 @pytest.mark.parametrize(("text", "message"), CHOICES)
-def test_what_is_not_certain_is_refused_with_the_choice(text, message, tmp_path):
+def test_ambiguous_tables_are_rejected_with_the_choices(text, message, tmp_path):
     assert message in refusal(tmp_path, text)
 
 
-def test_a_gap_is_left_aside_where_places_decide(tmp_path):
+def test_gaps_are_ignored_if_places_decide(tmp_path):
     results = read(tmp_path, "Race,Driver,Pos,Time\nr1,Max,1,91.7\nr1,Pia,2,+22.457\n")
     assert "time_s" not in results.frame.columns
     assert "ignored Time ('+22.457' is a gap" in results.notes[0]
 
 
-def test_a_near_miss_is_a_slip_of_the_hand_and_no_more():
+def test_a_near_miss_is_a_misspelling_only():
     assert near_miss("Wieght", ["weight"]) == "weight"
     assert [near_miss(each, ["team", "score", "position"]) for each in ("steam", "score2", "scores", "points")] == [
         None
     ] * 4
 
 
-MISLED = [  # the file, what it once answered, what it answers now
+MISLED = [  # the file, the misleading old message, the new message
     ("event_id,player,Rank\nr,a,1\nr,b,1\n", "did you mean ranked?", None),
     ("event_id,player,position,Year\nr,a,1,2024\nr,b,2,2024\n", "did you mean player?", None),
     ("event_id\tplayer\tposition\nr\ta\t1\nr\tb\t2\n", "column event_id\tplayer\tposition: is not a column", None),
@@ -127,7 +127,7 @@ MISLED = [  # the file, what it once answered, what it answers now
 
 
 @pytest.mark.parametrize(("text", "before", "now"), MISLED)
-def test_a_message_that_misled_is_gone(text, before, now, tmp_path):
+def test_misleading_old_messages_are_gone(text, before, now, tmp_path):
     try:
         answer = "\n".join(read(tmp_path, text).notes)
         assert now is None
@@ -138,7 +138,7 @@ def test_a_message_that_misled_is_gone(text, before, now, tmp_path):
     assert before not in answer
 
 
-def test_the_strict_reading_hints_at_what_is_meant(tmp_path):
+def test_strict_reading_suggests_the_intended_column(tmp_path):
     for heading, hint in (("Rank", "position"), ("Driver", "player"), ("Race", "event_id"), ("Date", "started_at")):
         with pytest.raises(podium.ResultsError, match=f"column {heading}: .* did you mean {hint}?"):
             podium.read_results([{"event_id": "e", "player": "a", heading: "1"}])
@@ -155,7 +155,7 @@ def test_the_strict_reading_hints_at_what_is_meant(tmp_path):
             podium.read_results(path)
 
 
-def test_rows_within_json_are_pointed_at(tmp_path):
+def test_nested_rows_in_json_get_a_hint(tmp_path):
     text = json.dumps({"entries": [{"user": "a", "place": 1}]})
     assert 'column entries: holds the rows. Read them with a map that has [source] records = "entries[]"' in refusal(
         tmp_path, text, "x.json"
@@ -169,7 +169,7 @@ def test_a_workbook_is_read(tmp_path):
     assert "sheet Tabelle" in results.notes[0]
 
 
-def test_faults_are_grouped_and_say_their_rows_as_a_spreadsheet_does(tmp_path):
+def test_errors_are_grouped_and_name_rows_as_a_spreadsheet_does(tmp_path):
     cells = [
         (f"r{n // 3}", f"p{n % 3}", "" if n % 3 == 2 else n % 3 + 1, "Engine" if n % 3 == 2 else "ok")
         for n in range(159)
@@ -180,7 +180,7 @@ def test_faults_are_grouped_and_say_their_rows_as_a_spreadsheet_does(tmp_path):
     assert len(lines) == 2
 
 
-def test_check_is_a_coach(tmp_path, capsys):
+def test_check_reports_notes_and_needed_columns(tmp_path, capsys):
     good, single, empty = tmp_path / "good.csv", tmp_path / "single.csv", tmp_path / "empty.csv"
     good.write_text("Race,Driver,Pos,Laps\nr,a,1,9\nr,b,DNF,8\n")
     single.write_text("event_id,player,position\nr1,ana,1\n")
@@ -199,7 +199,7 @@ def test_check_is_a_coach(tmp_path, capsys):
             podium.rate(path).pool()
 
 
-def test_check_mends_what_is_certain_and_leaves_the_rest(tmp_path, capsys):
+def test_check_fixes_clear_cells_and_leaves_the_others(tmp_path, capsys):
     path, mended = tmp_path / "races.csv", tmp_path / "mended.csv"
     path.write_text("Race;Driver;Pos;Zeit\nr;a;1;1:01,5\nr;b;2;1:02,5\nr;c;DNF;\nq;a;1;60\nq;b;x;61\n")
     with pytest.raises(podium.ResultsError, match=r"races\.csv row 6, column Pos: 'x' must be a place"):
@@ -215,7 +215,7 @@ def test_check_mends_what_is_certain_and_leaves_the_rest(tmp_path, capsys):
     assert pl.read_parquet(tmp_path / "again.parquet").height == 5
 
 
-def test_strict_takes_nothing_else(tmp_path, capsys):
+def test_strict_accepts_only_known_columns(tmp_path, capsys):
     path = tmp_path / "races.csv"
     path.write_text("event_id,player,position,Points\nr,a,1,1\nr,b,2,1\n")
     assert "ignored Points" in run(capsys, "check", path).err
@@ -223,7 +223,7 @@ def test_strict_takes_nothing_else(tmp_path, capsys):
         run(capsys, "check", path, "--strict")
 
 
-def test_a_guess_is_shown_and_saved(tmp_path, capsys):
+def test_a_guessed_map_is_shown_and_saved(tmp_path, capsys):
     path, saved = tmp_path / "races.csv", tmp_path / "map.toml"
     path.write_text("Race;Driver;Pos;Zeit\nr;a;1;1:01,5\nr;b;2;+2,5\n")
     shown = run(capsys, "import", "csv", path, "--guess", "--save", saved).out
@@ -240,7 +240,7 @@ def test_a_guess_is_shown_and_saved(tmp_path, capsys):
         run(capsys, "import", "pgn", path, "--event", "x", "--dry-run")
 
 
-def test_names_that_there_are_not_are_answered_with_those_that_are(tmp_path, capsys):
+def test_unknown_names_are_answered_with_suggestions(tmp_path, capsys):
     path = tmp_path / "races.csv"
     path.write_text("event_id,player,position\nBahrain,Max Verstappen,1\nBahrain,Lando Norris,2\n")
     for words, hint in (
@@ -254,7 +254,7 @@ def test_names_that_there_are_not_are_answered_with_those_that_are(tmp_path, cap
         assert hint in str(caught.value)
 
 
-def test_the_service_and_its_client_say_it_in_plain_words():
+def test_the_service_and_its_client_have_plain_messages():
     from podium.service.api.bodies import unknown_field
 
     assert unknown_field("rank") == "is not a field of this body; did you mean position?"
@@ -283,7 +283,7 @@ def test_thousands_are_asked_about(text, mark, readings, tmp_path, capsys):
 @pytest.mark.parametrize(
     "cells", [("1,5", "2,250"), ("1,234", "1000"), ("1,2345", "2,000"), ("1.234,5", "2.000,0"), ("999", "12")]
 )
-def test_other_scores_are_read_as_they_were(cells, tmp_path):
+def test_other_scores_need_no_question(cells, tmp_path):
     text = "event_id;player;score\n" + "".join(f"r1;p{number};{cell}\n" for number, cell in enumerate(cells))
     if "1.234,5" in cells:
         assert "may be" not in refusal(tmp_path, text)
@@ -292,14 +292,14 @@ def test_other_scores_are_read_as_they_were(cells, tmp_path):
 
 
 @pytest.mark.parametrize("name", ['["a", "b"]', "true"])
-def test_a_name_that_is_no_text_is_refused_with_its_line(name, tmp_path):
+def test_a_name_that_is_not_text_is_rejected_with_its_line(name, tmp_path):
     path = tmp_path / "results.jsonl"
     path.write_text(f'{{"event_id": "e", "player": "x"}}\n{{"event_id": "e", "player": {name}}}\n')
     with pytest.raises(podium.ResultsError, match=r"line 2, column player: .* is not text"):
         podium.read_results(path, lenient=True)
 
 
-def test_a_row_of_too_many_cells_is_skipped_alone_and_told(tmp_path):
+def test_a_row_with_too_many_cells_is_skipped_alone_and_reported(tmp_path):
     path = tmp_path / "results.csv"
     path.write_text("event_id,player,position\ne,Doe, John,1\ne,x,2\ne,y,3\n\nf,x,1\nf,y,nowhere\n")
     imported = read_format("csv", [path], Options(skip_bad=True))
@@ -313,7 +313,7 @@ def test_a_row_of_too_many_cells_is_skipped_alone_and_told(tmp_path):
     ("form", "text"),
     [("startgg", '{"errors": [{"message": "x"}]}'), ("xonstat", "V 8\nC x\n"), ("csv", "event_id,player\ne\n")],
 )
-def test_nothing_left_is_an_error_also_where_bad_events_are_skipped(form, text, tmp_path):
+def test_an_empty_result_is_an_error_even_with_skip_bad(form, text, tmp_path):
     path = tmp_path / ("a.json" if form == "startgg" else "a.csv")
     path.write_text(text)
     with pytest.raises((podium.ResultsError, FormatError)):

@@ -1,4 +1,4 @@
-"""Tables by a map: each word of its language, what it refuses, and where faults stand in the table as it is written."""
+"""Tables with a map: each rule, invalid maps, and errors with their place in the written table."""
 
 import gzip
 import io
@@ -31,14 +31,14 @@ def rows(tmp_path, text, document, *columns, **options):
 
 
 @pytest.mark.parametrize("name", ["season", "crosstable"])
-def test_the_samples_become_the_tables_that_are_expected(name, shared):
+def test_samples_give_the_expected_tables(name, shared):
     table = read_format("csv", [shared(f"{SAMPLES}/{name}.csv")], Options(map=shared(f"{SAMPLES}/{name}.toml"))).table
     expected = pl.read_csv(shared(f"{SAMPLES}/{name}.expected.csv"), infer_schema=False)
     numbers = [each for each, kind in table.schema.items() if kind.is_float()]
     assert table.equals(expected.with_columns(pl.col(numbers).cast(pl.Float64)))
 
 
-CELLS = [  # the text of a cell in `x` and 1 in `y`, a rule, the column, what comes of it
+CELLS = [  # the cell in `x` (`y` is 1), a rule, the column, and its result
     ("7", {"value": "liga"}, "pool", "liga"),
     ("7", "{x}-{y}-{row}-{file}", "team", "7-1-2-table"),
     ("7", {"from": ["x", "y"]}, "pool", "7 1"),
@@ -74,14 +74,14 @@ def test_a_rule_makes_a_cell(cell, rule, column, expected, tmp_path):
     assert (str(value.replace(tzinfo=None)) if column == "started_at" else value) == expected
 
 
-def test_gaps_are_to_the_leader_or_to_who_is_ahead(tmp_path):
+def test_gaps_are_to_the_leader_or_to_the_entrant_ahead(tmp_path):
     text = "Race,Driver,T\n1,a,1:33:56.736\n1,b,+11.987\n1,c,+1 lap\n1,d,+20\n"
     for gap, last in (("leader", 5656.736), ("previous", 5668.723)):
         document = {"columns": {**LONG, "time_s": {"from": "T", "gap": gap}, "score": {"value": 1}}}
         assert rows(tmp_path, text, document, "time_s") == [(5636.736,), (5648.723,), (None,), (last,)]
 
 
-def test_a_lapped_racer_in_the_tables_own_unit_and_words_for_a_status(tmp_path):
+def test_the_map_sets_the_unit_of_laps_and_words_are_statuses(tmp_path):
     document = {"columns": {**LONG, "position": "P", "time_s": {"from": "T", "lapped": "Ru", "gap": "leader"}}}
     text = "Race,Driver,P,T\n1,a,1,60\n1,b,2,+2 Ru\n1,c,DSQ,\n1,d,,dnf\n"
     expected = [(1.0, 60.0, None), (2.0, None, None), (None, None, "disqualified"), (None, None, "dnf")]
@@ -95,7 +95,7 @@ def test_numbers_with_other_marks(tmp_path):
         imported(tmp_path, "Race;Driver;S\n1;a;1,5\n1;b;1.5\n", document)
 
 
-def test_local_times_take_the_earlier_offset_of_an_hour_that_stands_twice(tmp_path):
+def test_a_repeated_local_hour_uses_the_earlier_offset(tmp_path):
     document = {"source": {"timezone": "Europe/Berlin"}, "columns": {**LONG, "position": "P", "started_at": "T"}}
     text = "Race,Driver,P,T\n1,a,1,2024-10-27 02:30\n1,b,2,2024-10-27 02:30\n2,a,1,2024-07-01\n2,b,2,2024-07-01\n"
     result = imported(tmp_path, text, document)
@@ -103,7 +103,7 @@ def test_local_times_take_the_earlier_offset_of_an_hour_that_stands_twice(tmp_pa
     assert any("Europe/Berlin" in note for note in result.notes)
 
 
-def test_rows_are_dropped_by_reasons_that_are_counted(tmp_path):
+def test_dropped_rows_are_counted_by_reason(tmp_path):
     where = {
         "drop": [
             {"column": "V", "equals": "0", "reason": "hidden"},
@@ -120,7 +120,7 @@ def test_rows_are_dropped_by_reasons_that_are_counted(tmp_path):
     assert result.dropped == {"hidden": 1, "no place": 1, "no letter": 1, "too few": 1}
 
 
-def test_side_tables_are_joined_and_every_row_has_one_partner(tmp_path):
+def test_side_tables_are_joined_with_one_row_each(tmp_path):
     document = {"join": {"r": {"file": "r.csv", "on": {"here": "Race", "there": "id"}}},
                 "columns": {**LONG, "event_id": "r.name", "position": "P"}}  # fmt: skip
     text = "Race,Driver,P\n1,a,1\n1,b,2\n"
@@ -133,7 +133,7 @@ def test_side_tables_are_joined_and_every_row_has_one_partner(tmp_path):
         imported(tmp_path, text, document)
 
 
-def test_a_crosstable_that_does_not_close_is_refused_where_it_is_open(tmp_path):
+def test_an_incomplete_crosstable_is_rejected_with_its_cell(tmp_path):
     document = {
         "layout": {"kind": "crosstable", "rows": "P"},
         "columns": {"event_id": "{row_name}{column}", "score": "cell"},
@@ -144,7 +144,7 @@ def test_a_crosstable_that_does_not_close_is_refused_where_it_is_open(tmp_path):
         imported(tmp_path, "P,A,B\nA,,1\nC,0,\n", document)
 
 
-def test_events_come_together_in_their_order(tmp_path):
+def test_rows_of_an_event_are_grouped_in_the_order_of_first_rows(tmp_path):
     text = "Race,Driver,P\n2,a,1\n1,a,1\n2,b,2\n1,b,2\n"
     document = {"columns": {**LONG, "position": "P"}}
     assert rows(tmp_path, text, document, "event_id", "player") == [("2", "a"), ("2", "b"), ("1", "a"), ("1", "b")]
@@ -153,7 +153,7 @@ def test_events_come_together_in_their_order(tmp_path):
 BAD = "Race,Driver,P\n1,a,1\n1,b,x\n2,a,1\n2,b,2\n3,a,x\n3,b,1\n4,a,1\n4,a,2\n"
 
 
-def test_faults_are_grouped_by_value_and_bad_events_are_left_out_whole(tmp_path):
+def test_errors_are_grouped_by_value_and_bad_events_are_left_out(tmp_path):
     document = {"columns": {**LONG, "position": "P"}}
     with pytest.raises(podium.ResultsError) as caught:
         imported(tmp_path, BAD, document)
@@ -167,7 +167,7 @@ def test_faults_are_grouped_by_value_and_bad_events_are_left_out_whole(tmp_path)
     assert (result.table["event_id"].unique().to_list(), result.skipped, len(result.bad)) == (["2"], 3, 2)
 
 
-def test_files_together_are_one_table(tmp_path):
+def test_several_files_are_one_table(tmp_path):
     paths = [tmp_path / name for name in ("a.csv", "b.csv")]
     paths[0].write_text("Race,Driver,P\n1,a,1\n1,b,2\n")
     paths[1].write_text("Race,Driver,P\n2,a,1\n2,b,2\n")
@@ -231,13 +231,13 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("document", "message"), REFUSED)
-def test_a_map_that_cannot_be_is_refused_by_key(document, message, tmp_path):
+def test_an_invalid_map_is_rejected_with_its_key(document, message, tmp_path):
     with pytest.raises(podium.PodiumError) as caught:
         imported(tmp_path, "Race,Driver,P\n1,a,1\n1,b,2\n", document)
     assert message in str(caught.value)
 
 
-def test_a_map_is_written_as_it_is_read():
+def test_a_written_map_reads_back_the_same():
     document = {
         "source": {"null": ["", "\\N"], "header": 2},
         "join": {"a b": {"file": "x.csv", "on": "k"}},
@@ -247,7 +247,7 @@ def test_a_map_is_written_as_it_is_read():
     assert build_map(tomllib.loads(write_map(document))).rules() == build_map(document).rules()
 
 
-def test_every_format_gives_the_same_rows(tmp_path):
+def test_every_file_type_gives_the_same_rows(tmp_path):
     table = [["Race", "Driver", "T"], ["007", "1e5", "1:33:56.736"], ["007", "b", "2:00:00.000"]]
     text = "\n".join(",".join(row) for row in table) + "\n"
     plain = {"columns": {**LONG, "time_s": "T"}}
@@ -280,7 +280,7 @@ def test_every_format_gives_the_same_rows(tmp_path):
     assert rows(tmp_path, "A title; and more\n\n" + text, titled, "event_id", "player", "time_s") == expected
 
 
-def test_rows_within_json_know_what_they_stand_in(tmp_path):
+def test_nested_rows_in_json_can_use_values_of_outer_objects(tmp_path):
     both = [{"u": {"n": player}, "k": score} for player, score in (("a", 1.50), ("b", 2))]
     races = {"races": [{"id": number, "goal": {"name": "g"}, "rows": both} for number in (7, 8)]}
     document = {"source": {"records": "races[].rows[]"},
@@ -318,13 +318,13 @@ UNREADABLE = [
 
 
 @pytest.mark.parametrize(("name", "content", "message"), UNREADABLE)
-def test_what_cannot_be_read_is_refused_with_its_place(name, content, message, tmp_path):
+def test_unreadable_tables_are_rejected_with_the_place(name, content, message, tmp_path):
     with pytest.raises(podium.ResultsError) as caught:
         imported(tmp_path, content, {"columns": {**LONG, "position": "P"}}, name=name)
     assert message in str(caught.value)
 
 
-def test_a_workbook_of_several_sheets_and_times_that_would_be_lost_are_refused(tmp_path):
+def test_several_sheets_and_long_times_in_a_workbook_are_rejected(tmp_path):
     write_xlsx(tmp_path / "x.xlsx", One=[["a"]], Two=[["b"]])
     write_ods(tmp_path / "x.ods", [["a"], [("time", "PT94H33M14S")]])
     for name, message in (
@@ -356,7 +356,7 @@ def test_python_names_columns_and_reads_matches():
     assert podium.rate(double, "elo").ratings["player"].to_list()[:2] == ["Ann", "Iga"]
 
 
-def test_what_is_left_aside_of_standard_input_is_named(monkeypatch, capsys):
+def test_ignored_columns_of_standard_input_are_named(monkeypatch, capsys):
     from podium.cli.commands import build
 
     text = "Race,Driver,Pos,Laps\n1,a,1,9\n1,b,2,9\n"
@@ -367,7 +367,7 @@ def test_what_is_left_aside_of_standard_input_is_named(monkeypatch, capsys):
     assert shown.err == "standard input: read Race as event_id, Driver as player, Pos as position; ignored Laps\n"
 
 
-def test_rows_of_which_the_same_is_read_count_once_where_a_map_says_so(tmp_path):
+def test_repeated_rows_count_once_if_the_map_says_so(tmp_path):
     text = "Race,Driver,P,Stint\n1,Ana,1,a\n1,Ben,2,a\n1,Ana,1,b\n"
     document = {"columns": {"event_id": "Race", "player": "Driver", "position": "P"}}
     with pytest.raises(podium.ResultsError, match="'Ana' appears twice"):

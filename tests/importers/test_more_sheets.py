@@ -1,4 +1,4 @@
-"""Sheets that clubs keep by hand: what of each is read bare."""
+"""Sheets that clubs keep by hand are read without options."""
 
 import re
 from contextlib import suppress
@@ -16,14 +16,14 @@ def read(tmp_path, text, name="season.csv"):
     return podium.read_results(path, lenient=True).frame
 
 
-def test_an_event_a_row_under_the_names_of_players(tmp_path):
-    frame = read(tmp_path, "Week,Ana,Nick,White\n1,1,2,3\n2,2,1,3\n3,3,1,2\n")  # one of whom is called as a heading
+def test_one_row_per_event_with_players_as_headings(tmp_path):
+    frame = read(tmp_path, "Week,Ana,Nick,White\n1,1,2,3\n2,2,1,3\n3,3,1,2\n")  # one player has the name of a heading
     assert frame.filter(position=1)["player"].to_list() == ["Ana", "Nick", "Nick"]
     assert frame["player"].n_unique() == 3
     assert frame["event_id"].n_unique() == 3
 
 
-def test_numbers_under_the_names_of_players_that_are_no_places_are_a_question(tmp_path):
+def test_points_under_players_as_headings_are_asked_about(tmp_path):
     with pytest.raises(ResultsError, match="what are the cells of Ana, Ben"):
         read(tmp_path, "Week,Ana,Ben,Cy\n1,10,8,6\n2,8,10,4\n")
 
@@ -32,7 +32,7 @@ def test_numbers_under_the_names_of_players_that_are_no_places_are_a_question(tm
     ("heads", "encoding", "name"),
     [("Lopp;Namn;Plac", "cp1252", "Åsa Ekström"), ("Bieg;Zawodnik;Miejsce", "cp1250", "Łucja Żak")],
 )
-def test_text_that_is_not_utf_8_is_of_the_language_of_its_heads(heads, encoding, name, tmp_path):
+def test_text_in_other_encodings_uses_the_language_of_its_headings(heads, encoding, name, tmp_path):
     (tmp_path / "season.csv").write_bytes(f"{heads}\n1;{name};1\n1;Bo;2\n".encode(encoding))
     assert podium.read_results(tmp_path / "season.csv", lenient=True).frame["player"].to_list() == [name, "Bo"]
 
@@ -45,22 +45,22 @@ def test_given_and_family_names_are_one_name(tmp_path):
 
 
 @pytest.mark.parametrize("foot", ["Fastest lap: Ana,,\n", "Total,,3\n", "Note: wet,,\nFastest lap: Ben,,\n"])
-def test_rows_below_the_table_are_none_of_it(foot, tmp_path):
+def test_rows_below_the_table_are_ignored(foot, tmp_path):
     frame = read(tmp_path, f"Race,Driver,Pos\nr1,Ana,1\nr1,Ben,2\nr1,Cy,3\n{foot}")
     assert frame["player"].to_list() == ["Ana", "Ben", "Cy"]
 
 
 @pytest.mark.parametrize("name", ["Durchschnitt", "Course record (2019)", "Keskiarvo", "Total"])
-def test_what_times_come_to_is_no_player_even_where_no_cell_is_missing(name, tmp_path):
+def test_a_row_with_a_record_or_mean_time_is_not_a_player(name, tmp_path):
     assert read(tmp_path, f"Name,Time\nAna,40:00\nBen,41:00\n{name},35:02\n")["player"].to_list() == ["Ana", "Ben"]
 
 
-def test_who_is_called_record_and_has_a_place_is_a_player(tmp_path):
+def test_a_player_called_record_with_a_place_is_a_player(tmp_path):
     assert read(tmp_path, "Pos,Name,Time\n1,Ana,40:00\n2,Record,41:00\n")["player"].to_list() == ["Ana", "Record"]
 
 
 @pytest.mark.parametrize("at", [0, 2])
-def test_a_sheet_whose_points_are_sums_of_the_others_is_no_race(at, tmp_path):
+def test_a_sheet_with_sums_of_the_other_sheets_is_not_a_race(at, tmp_path):
     races = {"1": {"Ana": 25, "Ben": 18}, "2": {"Ana": 15, "Ben": 25}}
     sheets = [*races.items()]
     sheets.insert(at, ("Cup", {"Ben": 43, "Ana": 40}))
@@ -76,12 +76,12 @@ def test_a_sheet_whose_points_are_sums_of_the_others_is_no_race(at, tmp_path):
 @pytest.mark.parametrize(
     "beside", [{"Notes": [["Wet"], ["Cold"]]}, {"Standings": [["Pos", "Name"], [1, "Ben"], [2, "Ana"]]}]
 )
-def test_one_sheet_of_results_beside_another_is_read(beside, tmp_path):
+def test_one_sheet_of_results_next_to_another_is_read(beside, tmp_path):
     write_xlsx(tmp_path / "cup.xlsx", Spa=[["Pos", "Name"], [1, "Ana"], [2, "Ben"]], **beside)
     assert podium.read_results(tmp_path / "cup.xlsx", lenient=True).frame["player"].to_list() == ["Ana", "Ben"]
 
 
-def test_a_race_whose_few_bonus_points_are_as_many_as_before_it_is_a_race(tmp_path):
+def test_a_race_with_the_bonus_points_of_an_earlier_one_is_a_race(tmp_path):
     heads = ["Pos", "Name", "Points", "Bonus", "Penalty"]
     rows = {
         race: [heads, [1, first, 25, bonus, 0], [2, other, 18, 0, 0], [3, "Cy", 15, 0, 0]]
@@ -91,7 +91,7 @@ def test_a_race_whose_few_bonus_points_are_as_many_as_before_it_is_a_race(tmp_pa
     assert podium.read_results(tmp_path / "cup.xlsx", lenient=True).frame["event_id"].n_unique() == 3
 
 
-def test_clubs_of_a_race_a_sheet_are_no_sides_where_two_of_one_share_a_place(tmp_path):
+def test_clubs_are_not_sides_if_two_members_share_a_place(tmp_path):
     heads = ["Pos", "Name", "Club"]
     first = [[1, "Ana", "Red"], [1, "Ben", "Red"], [3, "Cy", "Blue"]]
     later = [[1, "Cy", "Blue"], [2, "Ana", "Red"], [3, "Ben", "Red"]]
@@ -99,22 +99,22 @@ def test_clubs_of_a_race_a_sheet_are_no_sides_where_two_of_one_share_a_place(tmp
     assert "team" not in podium.read_results(tmp_path / "cup.xlsx", lenient=True).frame.columns
 
 
-def test_crews_that_only_times_compare_are_sides(tmp_path):
+def test_crews_with_only_times_are_sides(tmp_path):
     frame = read(tmp_path, "Crew,Time\nAna / Ben,3:20\nCy / Dee,3:18\nEve / Fay,DNF\n")
     assert frame.sort("player")["position"].to_list() == [200.0, 200.0, 198.0, 198.0, None, None]
 
 
-def test_a_race_that_is_called_total_stays(tmp_path):
+def test_a_race_called_total_is_kept(tmp_path):
     frame = read(tmp_path, "Race,Driver,Pos\nr1,Ana,1\nr1,Ben,2\nTotal,Ben,1\nTotal,Ana,2\n")
     assert frame["event_id"].unique(maintain_order=True).to_list() == ["r1", "Total"]
 
 
-def test_who_has_no_place_in_a_race_that_is_called_total_is_not_dropped(tmp_path):
+def test_a_missing_place_in_a_race_called_total_is_reported(tmp_path):
     with pytest.raises(ResultsError, match="row 5, column Pos: is empty"):
         read(tmp_path, "Race,Driver,Pos\nr1,Ana,1\nr1,Ben,2\nTotal,Ben,1\nTotal,Ana,\n")
 
 
-def test_the_date_of_a_file_of_one_event_may_stand_in_its_name(tmp_path):
+def test_a_file_name_can_contain_the_date_of_its_only_event(tmp_path):
     frame = read(tmp_path, "Pos,Driver\n1,Ana\n2,Ben\n", "Cup 2025-03-08.csv")
     assert frame["started_at"].dt.strftime("%Y-%m-%d").unique().to_list() == ["2025-03-08"]
 
@@ -128,7 +128,7 @@ def test_places_from_zero_are_places(tmp_path):
     ("rounds", "compared"),
     [("Ana,25,18,43\nBen,18,25,43\nCy,15,15,30\n", "score"), ("Ana,1,2,3\nBen,2,1,3\nCy,3,3,6\n", "position")],
 )
-def test_a_total_tells_points_from_places_by_who_stands_first(rounds, compared, tmp_path):
+def test_a_total_shows_if_cells_are_points_or_places(rounds, compared, tmp_path):
     frame = read(tmp_path, f"Name,R1,R2,Total\n{rounds}")
     assert frame[compared].null_count() == 0
     assert frame.filter(player="Cy")[compared].to_list() == ([15, 15] if compared == "score" else [3, 3])
@@ -180,7 +180,7 @@ TWO_READINGS = {
 
 
 @pytest.mark.parametrize("name", TWO_READINGS)
-def test_of_two_readings_the_one_that_decides_is_taken(name, tmp_path):
+def test_the_decisive_one_of_two_readings_is_chosen(name, tmp_path):
     text, winners = TWO_READINGS[name]
     frame = read(tmp_path, text)
     heat = [each for each in ("event_id", "heat") if each in frame.columns]
@@ -256,7 +256,7 @@ OPEN = {
 
 
 @pytest.mark.parametrize("name", OPEN)
-def test_a_sheet_that_says_two_things_is_a_question(name, tmp_path):
+def test_an_ambiguous_sheet_is_asked_about(name, tmp_path):
     text, question = OPEN[name]
     with pytest.raises(ResultsError, match=re.escape(question)):
         read(tmp_path, text)
@@ -272,7 +272,7 @@ def test_a_sheet_that_says_two_things_is_a_question(name, tmp_path):
         ",,,\n,,,\n",
     ],
 )
-def test_a_head_without_rows_is_read_as_none_or_refused_in_words(text, tmp_path):
+def test_headings_without_rows_give_no_events_or_a_clear_error(text, tmp_path):
     write_xlsx(tmp_path / "cup.xlsx", Cup=[line.split(",") for line in text.splitlines()])
     (tmp_path / "cup.csv").write_text(text, encoding="utf-8")
     for name in ("cup.csv", "cup.xlsx"):
@@ -280,7 +280,7 @@ def test_a_head_without_rows_is_read_as_none_or_refused_in_words(text, tmp_path)
             assert podium.read_results(tmp_path / name, lenient=True).frame.is_empty()
 
 
-def test_a_workbook_of_other_bytes_is_no_workbook(tmp_path):
+def test_a_workbook_of_other_bytes_is_rejected(tmp_path):
     (tmp_path / "season.xlsx").write_bytes(bytes(range(1, 250)))
     with pytest.raises(ResultsError, match=r"season\.xlsx: is not a workbook, although its name says so"):
         podium.read_results(tmp_path / "season.xlsx", lenient=True)

@@ -1,4 +1,4 @@
-"""Tables damaged at random: results come of them, or a refusal in words; never a traceback or half an event."""
+"""Randomly damaged tables give results or a clear error, without tracebacks or incomplete events."""
 
 import random
 
@@ -79,7 +79,7 @@ def damaged(content, rng):
 
 
 @pytest.mark.parametrize("name", TABLES)
-def test_a_damaged_table_is_read_or_refused(name, tmp_path):
+def test_a_damaged_table_is_read_or_rejected(name, tmp_path):
     path, (text, document) = tmp_path / name, TABLES[name]
     if text is None:
         writer = write_ods if name.endswith("ods") else lambda path, rows: write_xlsx(path, Sheet=rows)

@@ -1,4 +1,4 @@
-"""Every file of docs/examples-by-sport.md becomes a leaderboard by the commands on the page."""
+"""Every file of docs/examples-by-sport.md becomes a leaderboard with the commands on the page."""
 
 import csv
 import io
@@ -51,7 +51,7 @@ def test_a_file_of_the_page_becomes_a_leaderboard(title, tmp_path, monkeypatch, 
     assert first == written[1]
 
 
-def test_the_map_of_the_page_is_a_map():
+def test_the_pages_map_is_valid():
     from podium.importers.tables.maps import build_map, tomllib
 
     page = (DOCS / "own-tables.md").read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Pairs that people write in several ways, a column for each place, and cells that stand for nobody."""
+"""Pairs of players in several forms, a column for each place, and cells without a player."""
 
 import pytest
 from test_lenient_door import run
@@ -62,7 +62,7 @@ READ = {
 
 
 @pytest.mark.parametrize("name", READ)
-def test_each_way_of_writing_is_read(name, tmp_path):
+def test_each_form_of_pairs_is_read(name, tmp_path):
     text, heats = READ[name]
     assert " ".join(heats_in(read(tmp_path, text).frame)) == heats
 
@@ -75,7 +75,7 @@ ASKED = {
 
 
 @pytest.mark.parametrize("name", ASKED)
-def test_pairs_beside_single_names_are_asked_about(name, tmp_path):
+def test_pairs_next_to_single_names_are_asked_about(name, tmp_path):
     with pytest.raises(ResultsError, match=r"which may be a pair, and .* --set columns\.player\.split=/"):
         read(tmp_path, ASKED[name])
 
@@ -84,7 +84,7 @@ def test_pairs_beside_single_names_are_asked_about(name, tmp_path):
     ("answer", "players"),
     [("split=/", {"Ana", "Ben", "Cleo", "Dev"}), ("as=text", {"Ana", "Cleo", "Ana & Ben", "Cleo/Dev"})],
 )
-def test_the_answer_says_who_the_players_are(answer, players, tmp_path, capsys):
+def test_the_answer_decides_who_the_players_are(answer, players, tmp_path, capsys):
     (tmp_path / "sheet.csv").write_text(ASKED["singles"], encoding="utf-8")
     out = tmp_path / "results.csv"
     run(capsys, "import", tmp_path / "sheet.csv", "--set", f"columns.player.{answer}", "-o", out)

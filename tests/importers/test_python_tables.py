@@ -1,4 +1,4 @@
-"""Tables in any shape that Python hands over: paths, frames and rows are read as the command line reads a file."""
+"""Paths, frames and rows in Python are read as the command line reads a file."""
 
 import io
 import warnings
@@ -45,11 +45,11 @@ SOURCES = {
 
 
 @pytest.mark.parametrize("name", SOURCES)
-def test_rate_reads_frames_and_rows_as_it_reads_the_file(name, path):
+def test_rate_reads_frames_and_rows_like_the_file(name, path):
     assert ratings(SOURCES[name]()).equals(ratings(path))
 
 
-def test_everything_that_takes_results_reads_them_in_any_shape(path):
+def test_all_functions_that_take_results_accept_any_shape(path):
     with pytest.warns(UserWarning, match=UNDERSTOOD):
         forecast = podium.predict(MATCHES, ["Arsenal", "Burnley"])
     assert forecast.players == ("Arsenal", "Burnley")
@@ -77,7 +77,7 @@ def test_typed_columns_mean_the_same_as_their_text():
     assert podium.read_results(places.to_pandas(), lenient=True).frame.height == 5
 
 
-def test_a_table_that_was_read_before_is_read_without_a_warning():
+def test_results_that_were_already_read_give_no_warning():
     results = podium.read_results(MATCHES, lenient=True)
     assert results.notes[0].startswith(UNDERSTOOD)
     with warnings.catch_warnings():
@@ -85,7 +85,7 @@ def test_a_table_that_was_read_before_is_read_without_a_warning():
         assert podium.rate(results).event_count == 4
 
 
-def test_rows_with_parts_are_read_as_json():
+def test_nested_rows_are_read_as_json():
     race = [{"name": "ana", "place": 1}, {"name": "ben", "place": 2}]
     with pytest.warns(UserWarning, match="name as player"):
         assert podium.rate([{"event": "r1", "results": race}, {"event": "r2", "results": race}]).event_count == 2
@@ -94,7 +94,7 @@ def test_rows_with_parts_are_read_as_json():
 AMBIGUOUS = pl.DataFrame({"Race": ["r", "r"], "Driver": ["a", "b"], "Pos": [1, 2], "Date": ["3/11/2024"] * 2})
 
 
-def test_a_question_is_answered_in_python():
+def test_a_question_can_be_answered_in_python():
     with pytest.raises(podium.ResultsError, match=r"start with the day or the month\. Give podium"):
         podium.rate(AMBIGUOUS.to_pandas())
     read = podium.read_results(AMBIGUOUS, answers=["columns.started_at.format=%d/%m/%Y"])
@@ -113,7 +113,7 @@ def test_a_question_is_answered_in_python():
         (["a"], "row 1: must be an object"),
     ],
 )
-def test_a_table_that_cannot_be_read_is_refused_in_words(source, message):
+def test_an_unreadable_table_is_a_clear_error(source, message):
     with pytest.raises(podium.ResultsError, match=message):
         podium.rate(source)
 
@@ -122,7 +122,7 @@ def places(results):
     return podium.rate(results).history.select("player", "delta").rows()
 
 
-def test_home_and_away_with_scores_or_results_are_the_sheet():
+def test_home_and_away_columns_give_the_sheets_ratings():
     read = partial(podium.from_matches, MATCHES, home="HomeTeam", away="AwayTeam", date=DAY)
     by_scores, by_results = read(scores=("FTHG", "FTAG")), read(result="FTR")
     sheet = podium.read_results(MATCHES, lenient=True)
@@ -156,12 +156,12 @@ def test_teams_at_home_and_away_have_team_scores():
         ({}, "Name winner and loser, or home and away"),
     ],
 )
-def test_matches_whose_sides_or_end_are_not_clear_are_refused(given, message):
+def test_matches_with_unclear_sides_or_results_are_rejected(given, message):
     with pytest.raises(podium.ParameterError, match=message):
         podium.from_matches(MATCHES, **given)
 
 
-def test_a_retirement_in_a_result_of_both_sides_is_refused():
+def test_a_retirement_in_a_combined_result_is_rejected():
     table = pl.DataFrame({"home": ["a", "b"], "away": ["b", "c"], "result": ["1-0", "ret."]})
     with pytest.raises(podium.ResultsError, match=r"column result: 'ret\.' does not say who won"):
         podium.from_matches(table, home="home", away="away", result="result")

@@ -1,4 +1,4 @@
-"""Shapes of sheets: what each becomes, the map that says the same, and what is asked."""
+"""Shapes of sheets: the table of each, the equivalent map, and the questions."""
 
 import pytest
 from workbooks import write_xlsx
@@ -24,14 +24,14 @@ SHEETS = {
     "points": "Name;R1;R2;Punkte\nAna;25;12,5;37,5\nBen;18;25;43\n",
     "doubles": "Heim,Gast,Sätze\nAna / Ben,Cy / Dee,2:1\nEva / Flo,Ana / Ben,0:2\n",
 }
-EVENTS = {  # how many there are, and how many rows
+EVENTS = {  # number of events and of rows
     "winners": (2, 4), "games": (2, 4), "numbers": (1, 6), "half": (1, 6), "names": (1, 6), "swiss": (2, 4),
     "two lines": (2, 4), "rounds": (2, 6), "points": (2, 4), "doubles": (2, 8),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("name", SHEETS)
-def test_a_sheet_is_read_bare_and_its_map_says_the_same(name, tmp_path):
+def test_a_sheet_and_its_map_give_the_same_table(name, tmp_path):
     path = tmp_path / "sheet.csv"
     path.write_text(SHEETS[name], encoding="utf-8")
     frame = podium.read_results(path, lenient=True).frame
@@ -46,7 +46,7 @@ def read(tmp_path, text, name="sheet.csv"):
     return podium.read_results(path, lenient=True)
 
 
-def test_matches_are_named_by_date_names_and_a_count(tmp_path):
+def test_matches_are_named_by_date_players_and_a_count(tmp_path):
     games = "Date,Winner,Loser\n2025-01-12,Ana,Ben\n2025-01-12,Ana,Ben\n2025-01-19,Ben,Ana\n"
     ids = read(tmp_path, games).frame["event_id"].unique(maintain_order=True).to_list()
     assert ids == ["2025-01-12 Ana - Ben", "2025-01-12 Ana - Ben #2", "2025-01-19 Ben - Ana"]
@@ -59,18 +59,18 @@ def test_forfeits_and_byes_are_counted(tmp_path):
     assert notes[-1] == "left out 1 forfeit, 1 bye"
 
 
-def test_bye_is_a_player_like_any_other_in_a_race(tmp_path):
+def test_bye_is_an_ordinary_player_in_a_race(tmp_path):
     frame = read(tmp_path, "Race,Driver,Pos\nr,Bye,1\nr,Ana,2\n").frame
     assert frame["player"].to_list() == ["Bye", "Ana"]
 
 
-def test_two_winners_of_a_game_are_refused(tmp_path):
+def test_a_game_with_two_winners_is_rejected(tmp_path):
     for text in ("Name;1;2;3\nA;x;1;1\nB;1;x;1\nC;0;0;x\n", "No,Name,R1,R2\n1,A,2w1,2b0\n2,B,1b1,1w1\n"):
         with pytest.raises(podium.ResultsError, match=r"column B: '1' does not fit its mirror|opponent's cell"):
             read(tmp_path, text)
 
 
-def test_every_sheet_is_read_and_standings_are_left_aside(tmp_path):
+def test_all_sheets_are_read_except_standings(tmp_path):
     rounds = {
         f"Runde {n}": [[f"Runde {n}, {day}.01.2025"], ["Spieler 1", "Spieler 2", "Ergebnis"], ["Ana", "Ben", "6:4"]]
         for n, day in ((1, 12), (2, 26))
@@ -81,7 +81,7 @@ def test_every_sheet_is_read_and_standings_are_left_aside(tmp_path):
     assert "sheets Runde 1, Runde 2" in results.notes[0]
 
 
-OPEN = [  # a sheet, and the key that decides it, with what is then read
+OPEN = [  # a sheet, the key that decides it, and the number of rows
     ("Turnier;Platz;Name\nA;1;Ana\n;2;Ben\nB;1;Ben\n;2;Ana\n", "source.fill", 4),
     ("Date,Home,Away,Result\n3/4/2025,Ana,Ben,3:1\n5/4/2025,Ana,Cy,2:2\n", "columns.started_at.format", 4),
     ("Name,R1,R2\nAna,25,18\nBen,18,25\n", "columns.score", 4),
@@ -89,7 +89,7 @@ OPEN = [  # a sheet, and the key that decides it, with what is then read
 
 
 @pytest.mark.parametrize(("text", "key", "height"), OPEN)
-def test_what_is_open_is_asked_once_and_the_answer_reads_it(text, key, height, tmp_path):
+def test_an_open_question_is_asked_once_and_answered(text, key, height, tmp_path):
     path = tmp_path / "sheet.csv"
     path.write_text(text, encoding="utf-8")
     with pytest.raises(podium.ResultsError) as caught:
@@ -105,7 +105,7 @@ def test_what_is_open_is_asked_once_and_the_answer_reads_it(text, key, height, t
     assert build_map(mapping.document).rules()
 
 
-UNKNOWN = [  # a table whose headings say nothing; the answers in the order of the questions, and what is read
+UNKNOWN = [  # a table with unknown headings, the answers in the order of the questions, and the column that is read
     ("When;Whö;Res\na;Ana;12,5\na;Ben;11,25\nb;Ana;9\nb;Ben;8\n",
      ["columns.player=Whö", "columns.event_id=When", "columns.score=Res"], "score", [12.5, 11.25, 9, 8]),
     ("Whö;Res\nAna;1:02.5\nBen;DNF\nCy;58.5\n",
@@ -116,7 +116,7 @@ UNKNOWN = [  # a table whose headings say nothing; the answers in the order of t
 
 
 @pytest.mark.parametrize(("text", "answers", "column", "values"), UNKNOWN)
-def test_what_headings_do_not_say_is_asked_one_question_upon_the_other(text, answers, column, values, tmp_path):
+def test_questions_about_unknown_headings_come_one_after_the_other(text, answers, column, values, tmp_path):
     path = tmp_path / "sheet.csv"
     path.write_text(text, encoding="utf-8")
     for count in range(len(answers)):
@@ -138,7 +138,7 @@ RESULTS = {
 
 
 @pytest.mark.parametrize("text", RESULTS)
-def test_results_as_people_write_them(text):
+def test_results_in_many_forms(text):
     assert parse_result(text) == RESULTS[text]
 
 
@@ -150,7 +150,7 @@ def test_games_of_a_swiss_list(text, game):
     assert parse_game(text) == game
 
 
-def test_byes_of_a_swiss_list_are_no_games_and_other_words_none_either():
+def test_byes_and_other_words_of_a_swiss_list_are_not_games():
     assert [parse_game(each) for each in ("-1", "-½", "+", "bye", "0000-U")] == [None] * 5
     for text in ("12", "5w", "4w7", "1:0"):
         with pytest.raises(ValueError, match=text):
@@ -158,7 +158,7 @@ def test_byes_of_a_swiss_list_are_no_games_and_other_words_none_either():
 
 
 @pytest.mark.parametrize("place", [False, True])
-def test_laps_come_before_times(place, tmp_path):
+def test_laps_count_before_times(place, tmp_path):
     rows = [("Ana", 23, "38:49.1"), ("Ben", 23, "38:51.2"), ("Cy", 21, "36:21.8")]
     head = "Race,Driver,Laps,Time" + (",Pos" if place else "")
     lines = [f"r,{name},{laps},{time}{f',{n}' if place else ''}" for n, (name, laps, time) in enumerate(rows, start=1)]

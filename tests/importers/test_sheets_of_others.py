@@ -1,4 +1,4 @@
-"""Sheets of many hands, each for one way of writing: who met, who was where, and when, as the bare reader has it."""
+"""Sheets of many authors, each with another way of writing players, places and dates, are read without options."""
 
 from itertools import pairwise
 
@@ -180,7 +180,7 @@ XML = """<m><race name="h"><r><place>1</place><driver>A</driver></r><r><place>2<
 
 
 def heats_in(frame):
-    """The heats of a table as A>B=C, sides by rank."""
+    """Return the heats of a table as A>B=C, with sides by rank."""
     shown = []
     for _, heats in events_of(frame):
         for heat in heats:
@@ -193,7 +193,7 @@ def heats_in(frame):
 
 
 def as_ties(text):
-    """A heat's text, those of a tie in one order."""
+    """Return a heat's text with tied names sorted."""
     return ">".join("=".join(sorted(tie.split("="))) for tie in text.split(">"))
 
 
@@ -204,7 +204,7 @@ def read(tmp_path, text, name="sheet.csv"):
 
 
 @pytest.mark.parametrize(("text", "heats"), [*MATCHES.values(), *RACES.values()], ids=[*MATCHES, *RACES])
-def test_a_sheet_is_read_bare(text, heats, tmp_path):
+def test_a_sheet_is_read_without_options(text, heats, tmp_path):
     found = sorted(map(as_ties, heats_in(read(tmp_path, text).frame)))
     assert found == sorted(map(as_ties, heats.split()))
 
@@ -212,7 +212,7 @@ def test_a_sheet_is_read_bare(text, heats, tmp_path):
 @pytest.mark.parametrize(
     "day", ["Mo, 04.03.2024", "Mon, 4 Mar 2024", "lundi 4 mars 2024", "04.-06.03.2024", "4-6 March 2024"]
 )
-def test_a_day_has_its_name_or_is_the_first_of_several(day, tmp_path):
+def test_a_date_may_have_a_weekday_or_be_the_first_of_several(day, tmp_path):
     frame = read(tmp_path, f'Date,Winner,Loser\n"{day}",A,B\n').frame
     assert frame["started_at"].dt.strftime("%Y-%m-%d").to_list() == ["2024-03-04"] * 2
 
@@ -225,10 +225,10 @@ def test_a_day_has_its_name_or_is_the_first_of_several(day, tmp_path):
         ("Pl;Verein;Sp;S;U;N;Pkt\n1;A;3;2;1;0;7\n2;B;3;1;0;2;3\n", "columns.event_id={file}"),
         ("event_id,player,score\nr,A,2-1\nr,B,3\n", "--set columns.score.as=result (the first of two scores)"),
         ("Race,Name,Pos,Time\nr,A,1,1:01\nr,B,2,about 1:05\n", "--set source.aside=Time (ignore Time)"),
-        ('Race,Name,Pos\nr,"A\tB",1\nr,C,2\n', "(U+0009); leave it out\n"),  # for a player cannot be left aside
+        ('Race,Name,Pos\nr,"A\tB",1\nr,C,2\n', "(U+0009); leave it out\n"),  # because players cannot be ignored
         ("Home,Away,1st leg,2nd leg\nA,B,5-0,0-1\nC,D,1-0,1-0\n", "no column says who won"),
         ("Home,Away,Q1,Q2,Q3\nA,B,9-1,5-6,5-6\nB,C,1-9,6-5,6-5\n", "no column says who won"),
-        ("Platz;Spieler 1;Spieler 2\n1;A;B\n2;C;D\n3;E;F\n", "no column says who won"),  # on a court
+        ("Platz;Spieler 1;Spieler 2\n1;A;B\n2;C;D\n3;E;F\n", "no column says who won"),  # numbers of courts
         ("Name,Score\nA,63\nB,89\nC,93\n", "--set columns.position=Score"),
         ("Golf Day 2026-05-01,\nName,Score\nA,72\nB,69\nC,80\nD,75\n", "--set columns.position=Score"),
         (
@@ -245,18 +245,18 @@ def test_a_day_has_its_name_or_is_the_first_of_several(day, tmp_path):
         ("R1 4.3.2024\nPos;Name\n1;A\n2;B\n\nR2\nPos;Name\n1;B\n2;A\n", "--set 'source.aside={title}'"),
     ],
 )
-def test_what_is_not_certain_is_asked_with_a_command(text, question, tmp_path):
+def test_ambiguous_sheets_are_asked_about_with_a_command(text, question, tmp_path):
     with pytest.raises(ResultsError) as refused:
         read(tmp_path, text)
     assert question in str(refused.value)
 
 
-def test_one_row_of_another_day_does_not_part_an_event(tmp_path):
+def test_one_row_with_another_date_does_not_split_an_event(tmp_path):
     with pytest.raises(ResultsError, match="an event can have only one"):
         read(tmp_path, "Race,Date,Driver,Pos\nr,2024-03-04,A,1\nr,2024-03-04,B,2\nr,2024-03-05,C,3\n")
 
 
-def test_a_score_that_a_workbook_took_for_a_time_is_a_score(tmp_path):
+def test_a_score_that_a_workbook_stored_as_a_time_is_a_score(tmp_path):
     assert heats_in(read(tmp_path, "Heim,Gast,Ergebnis\nA,B,3:01:00.000\nB,C,2:03:00\n").frame) == ["A>B", "C>B"]
 
 
@@ -287,18 +287,18 @@ def test_a_score_that_a_workbook_took_for_a_time_is_a_score(tmp_path):
         ("m.pgn", '[White "A"]\n[Black "B"]\n[Result "1-0"]\n\n1. e4 1-0\n', ["A>B"]),
     ],
 )  # fmt: skip
-def test_other_files_are_read_bare(name, text, heats, tmp_path):
+def test_other_files_are_read_without_options(name, text, heats, tmp_path):
     found = heats_in(read(tmp_path, text, name).frame)
     assert found == heats
 
 
-def test_a_crosstable_in_a_workbook_needs_no_head_over_its_lines(tmp_path):
+def test_a_crosstable_in_a_workbook_needs_no_heading_above_its_names(tmp_path):
     rows = [["Group A"], ["", "Ana", "Ben"], ["Ana", "", "2:0"], ["Ben", "0:2", ""]]
     write_ods(tmp_path / "w.ods", rows)
     assert heats_in(podium.read_results(tmp_path / "w.ods", lenient=True).frame) == ["Ana>Ben"]
 
 
-def test_a_title_that_is_merged_over_all_columns_is_no_part_of_the_head(tmp_path):
+def test_a_title_merged_over_all_columns_is_not_a_heading(tmp_path):
     rows = [
         [Merged("Americano 2026-08-20", across=4)],
         ["Lag 1", "Poäng", "Poäng", "Lag 2"],
@@ -310,7 +310,7 @@ def test_a_title_that_is_merged_over_all_columns_is_no_part_of_the_head(tmp_path
     assert frame["started_at"].dt.strftime("%Y-%m-%d").to_list() == ["2026-08-20"] * 4
 
 
-def test_a_workbook_may_have_a_sheet_of_notes_and_titles_between_blocks(tmp_path):
+def test_a_workbook_may_have_notes_and_titles_between_blocks(tmp_path):
     head = ["Datum", "Heim", "Gast", "Ergebnis"]
     rows = [["Kreisliga"], [Merged("1. Spieltag", across=4)], head, ["04.03.2024", "A", "B", "2:1"]]
     rows += [[Merged("2. Spieltag", across=4)], head, ["11.03.2024", "B", "C", "0:3"]]

@@ -1,4 +1,4 @@
-"""Logs of simulators in the shapes of their programs: the order is the log's, and a damaged one says where."""
+"""Simulator logs keep the order of their programs, and damaged ones are rejected with the place."""
 
 import json
 import zipfile
@@ -11,13 +11,13 @@ from podium.importers import read_format
 
 
 def order(frame):
-    """The names by place, who did not finish last."""
+    """Return the names by place, with entrants who did not finish at the end."""
     return frame.sort("position", nulls_last=True)["player"].unique(maintain_order=True).to_list()
 
 
 @pytest.mark.parametrize("newer", [False, True])
 @pytest.mark.parametrize("form", LOGS)
-def test_a_log_is_read_bare_in_the_order_of_its_program(form, newer, tmp_path):
+def test_a_log_is_read_in_its_own_order(form, newer, tmp_path):
     name, write = LOGS[form]
     path = tmp_path / name
     path.write_bytes(write(newer=newer))
@@ -43,7 +43,7 @@ def test_drivers_who_share_a_car_are_a_side(tmp_path):
     assert shared["team"].n_unique() == 1
 
 
-def test_who_drives_a_car_twice_shares_it_once(tmp_path):
+def test_a_driver_who_drives_a_car_twice_counts_once(tmp_path):
     name, write = LOGS["rfactor"]
     swaps = "".join(
         f'<Swap startLap="{lap}">{each}</Swap>' for lap, each in enumerate((ORDER[0], "Eva Berg", ORDER[0]))
@@ -58,7 +58,7 @@ def test_who_drives_a_car_twice_shares_it_once(tmp_path):
     assert shared["team"].n_unique() == 1
 
 
-def test_what_is_no_race_is_left_out(tmp_path):
+def test_other_sessions_than_races_are_left_out(tmp_path):
     path = tmp_path / "250308_190000_Q.json"
     path.write_bytes(acc("Q"))
     assert podium.read_results(path, lenient=True).frame.height == 0
@@ -72,7 +72,7 @@ def test_a_zip_of_logs_is_a_season(tmp_path):
     assert results.frame["event_id"].unique(maintain_order=True).to_list() == ["250308_190000_R", "250315_190000_R"]
 
 
-DAMAGED = [  # the form, what is replaced by what, and what is answered
+DAMAGED = [  # the format, old text, new text, and the message
     ("acc", '"totalTime": 2329100', '"lapCount": 1', "line 2"),
     ("ac", '"Result"', '"Results"', "has no rows at Result[]"),
     ("iracing", '"finish_position": 1,', '"finish_position": "second",',
@@ -89,7 +89,7 @@ DAMAGED = [  # the form, what is replaced by what, and what is answered
 
 
 @pytest.mark.parametrize(("form", "before", "after", "message"), DAMAGED)
-def test_a_damaged_log_is_refused_with_its_place(form, before, after, message, tmp_path):
+def test_a_damaged_log_is_rejected_with_its_place(form, before, after, message, tmp_path):
     name, write = LOGS[form]
     encoding = {"acc": "utf-16-le", "rfactor": "latin-1"}.get(form, "utf-8")
     text = write().decode(encoding)
@@ -102,7 +102,7 @@ def test_a_damaged_log_is_refused_with_its_place(form, before, after, message, t
     assert message.split(", line")[0] in str(caught.value) or (form == "acc" and "is not JSON" in str(caught.value))
 
 
-def test_a_car_without_drivers_has_its_current_one_or_is_named(tmp_path):
+def test_a_car_without_drivers_has_its_current_driver_or_is_reported(tmp_path):
     name, write = LOGS["acc"]
     log = json.loads(write().decode("utf-16-le"))
     path, car = tmp_path / name, log["sessionResult"]["leaderBoardLines"][1]
@@ -127,7 +127,7 @@ def test_a_car_without_drivers_has_its_current_one_or_is_named(tmp_path):
         (b'{"Events": [{"type": 1}], "laps": []}', "column Events: holds the rows"),
     ],
 )
-def test_what_is_no_table_is_called_what_it_is(content, message, tmp_path):
+def test_other_file_types_are_named(content, message, tmp_path):
     path = tmp_path / "results.csv"
     path.write_bytes(content)
     with pytest.raises(podium.ResultsError) as caught:

@@ -1,4 +1,4 @@
-"""What `docs/results.md` and `podium columns` say of columns, statuses and quits is true."""
+"""`docs/results.md` and `podium columns` describe columns, statuses and quits correctly."""
 
 import io
 import re
@@ -23,7 +23,7 @@ PAIRWISE = ("elo", "glicko", "glicko2", "folyami", "stk", "stk-rd", "trials", "x
 
 
 def race(*entries, event="e1", **more):
-    """An event: (player, status) in the order of places, with all that any system needs."""
+    """Return an event from (player, status) in the order of places, with all columns that any system needs."""
     return [
         {
             "event_id": event,
@@ -40,12 +40,12 @@ def race(*entries, event="e1", **more):
     ]
 
 
-def test_every_column_is_described_and_no_other():
+def test_exactly_the_known_columns_are_described():
     assert tuple(COLUMN) == columns.ALL
     assert tuple(status.name for status in column_guide.STATUSES) == columns.STATUSES
 
 
-def test_types_and_defaults_are_the_readers():
+def test_described_types_and_defaults_equal_the_readers():
     kinds = {"number above 0": columns.POSITIVE, "number, 0 or more": columns.NOT_NEGATIVE, "number": columns.NUMBERS}
     for kind, members in kinds.items():
         assert {name for name, column in COLUMN.items() if column.type == kind} <= set(members)
@@ -58,15 +58,15 @@ def test_types_and_defaults_are_the_readers():
     assert {name: COLUMN[name].default for name in columns.DEFAULTS} == columns.DEFAULTS
 
 
-@pytest.mark.parametrize("name", [name for name in columns.ALL if name != "birth_year"])  # it is not kept
-def test_each_example_may_stand_in_a_file(name):
+@pytest.mark.parametrize("name", [name for name in columns.ALL if name != "birth_year"])  # tables do not keep it
+def test_examples_can_be_read(name):
     cells = {"event_id": "e", "player": "p"} | {name: COLUMN[name].example}
     text = f"{','.join(cells)}\n{','.join(cells.values())}\n"
     assert name in podium.read_results(io.BytesIO(text.encode())).frame.columns
 
 
 @pytest.mark.parametrize("name", names())
-def test_what_a_system_needs_stands_at_the_column(name):
+def test_columns_name_the_systems_that_need_them(name):
     for column in find(name).needs:
         if column not in ("played_s", "duration_s"):
             assert re.search(rf"{name}( needs it|\.)", COLUMN[column].meaning)
@@ -77,7 +77,7 @@ def test_the_page_has_five_worked_files():
 
 
 @pytest.mark.parametrize(("text", "file", "system", "table"), WORKED.findall(PAGE))
-def test_a_worked_file_has_the_ratings_that_the_page_says(text, file, system, table):
+def test_a_worked_file_has_the_ratings_on_the_page(text, file, system, table):
     assert (Path(__file__).parents[2] / "examples" / file).read_text(encoding="utf-8") == text
     ratings = podium.rate(io.BytesIO(text.encode()), system).ratings
     rated = [f"| {row['player']} | {row['rating']:,.2f} | {row['events']} |" for row in ratings.to_dicts()]
@@ -92,7 +92,7 @@ def test_worked_ratings_by_hand():
 
 @pytest.mark.parametrize("name", names())
 @pytest.mark.parametrize("status", ["disqualified", "did_not_start"])
-def test_who_was_disqualified_or_did_not_start_costs_nobody_anything(name, status):
+def test_disqualified_and_absent_players_do_not_affect_others(name, status):
     entries = [("a", "finished"), ("b", "finished"), ("c", "quit")]
     with_row = podium.rate(race(*entries, ("d", status)), name).ratings
     if status == "did_not_start" and find(name).rates_absent:
@@ -102,7 +102,7 @@ def test_who_was_disqualified_or_did_not_start_costs_nobody_anything(name, statu
 
 
 @pytest.mark.parametrize("name", names())
-def test_a_dnf_costs_what_a_quit_costs(name):
+def test_a_dnf_costs_the_same_as_a_quit(name):
     def ratings(status):
         heats = [race(("a", "finished"), ("b", status), ("c", "finished"), heat=heat) for heat in ("1", "2")]
         heats[1][1]["status"] = "finished"
@@ -112,7 +112,7 @@ def test_a_dnf_costs_what_a_quit_costs(name):
     assert ratings("dnf").equals(ratings("quit"))
 
 
-def test_but_where_a_quit_loses_later_heats_too():
+def test_only_a_quit_can_also_lose_later_heats():
     def later(status, policy):
         first = race(("a", "finished"), ("b", "finished"), ("c", status), heat="1")
         second = race(("c", "finished"), ("a", "finished"), ("b", "finished"), heat="2")
@@ -156,7 +156,7 @@ def test_quitters_share_the_last_rank(name):
 
 
 @pytest.mark.parametrize("name", [name for name in names() if "quits a team" in find(name).unfinished])
-def test_whoever_quits_a_team_is_rated_apart_from_it(name):
+def test_a_player_who_quits_a_team_is_rated_apart_from_it(name):
     def ratings(team):
         rows = race(("a", "finished"), ("b", "quit"), ("c", "finished"), ("d", "finished"))
         teams = ["red", team, "blue", "blue"]
@@ -168,14 +168,14 @@ def test_whoever_quits_a_team_is_rated_apart_from_it(name):
     assert ratings("red").equals(ratings(None))
 
 
-def test_folyamis_quitter_loses_most_to_the_finisher_nearest_to_the_end():
+def test_folyamis_quitter_loses_most_to_the_last_finisher():
     rated = podium.rate(race(("a", "finished"), ("b", "finished"), ("c", "quit"), ("d", "quit")), "folyami")
     lost = dict(rated.explain("e1", "c").rows.select("opponent", "contribution").iter_rows())
     assert lost["b"] < lost["a"] < 0.0
 
 
 def stake(rows, system, player="b"):
-    """The weight of a player's only comparison."""
+    """Return the weight of a player's only comparison."""
     return podium.rate(rows, system).explain("e1", player).rows.filter(pl.col("cause") == "opponent")["weight"].item()
 
 
@@ -187,7 +187,7 @@ def test_stks_quitter_has_the_stake_of_a_race_of_500_seconds():
     assert stake(race(("a", "finished"), ("b", "quit")), "stk") == stake(slow, "stk")
 
 
-def test_stk_rds_quitter_has_the_stake_of_a_time_a_fifth_longer_and_is_remembered():
+def test_stk_rds_quits_count_as_a_time_a_fifth_longer_and_are_remembered():
     slow = race(("a", "finished"), ("b", "finished"))
     slow[1]["time_s"] = 1.2 * slow[0]["time_s"]
     assert stake(race(("a", "finished"), ("b", "quit")), "stk-rd") == stake(slow, "stk-rd")
@@ -198,41 +198,41 @@ def test_stk_rds_quitter_has_the_stake_of_a_time_a_fifth_longer_and_is_remembere
     assert 1000.0 == deviations[0] == deviations[1] < deviations[2] < deviations[3]
 
 
-def test_trials_quitter_loses_that_heat_and_it_scores_nothing():
+def test_trials_quitter_loses_the_heat_and_scores_nothing_in_it():
     rows = podium.rate(io.BytesIO(WORKED.findall(PAGE)[3][0].encode()), "trials").explain("cup", "Ana").rows
     results = {heat: set(rows.filter(pl.col("heat") == heat)["result"]) for heat in ("1", "2", "3", "overall")}
     assert results == {"1": {1.0}, "2": {0.0}, "3": {1.0}, "overall": {0.0}}
 
 
-def test_xonstats_quitter_has_the_part_played_at_stake():
+def test_xonstats_quitter_risks_the_part_played():
     rows = race(("a", "finished"), ("b", "quit"))
     rows[1]["played_s"] = 150.0
     assert stake(rows, "xonstat") == 0.25 * stake(race(("a", "finished"), ("b", "quit")), "xonstat")
 
 
 @pytest.mark.parametrize(("played_s", "duration_s"), [(119.0, 119.0), (250.0, 600.0), (None, 600.0)])
-def test_xonstat_2015_leaves_out_who_played_too_little(played_s, duration_s):
+def test_xonstat_2015_leaves_out_players_who_played_too_little(played_s, duration_s):
     rows = race(("a", "finished"), ("b", "finished"), ("c", "quit"))
     rows[2] |= {"played_s": played_s, "duration_s": duration_s}
     rated = podium.rate(rows, "xonstat-2015")
     assert sorted(rated.ratings["player"]) == ["a", "b"]
 
 
-def test_every_system_says_what_a_quit_costs():
+def test_every_system_states_the_cost_of_a_quit():
     assert all(find(name).unfinished.endswith(".") for name in names())
     others = {name for name in names() if find(name).unfinished != System.unfinished}
     assert others == set(names()) - {"dwz", "egf", "elo", "fide", "glicko", "glicko2", "uscf"}
 
 
 @pytest.mark.parametrize("text", ["event_id,posision\na,1\n", "event_id,player,status\na,b,DNQ\n", ""])
-def test_every_refusal_ends_with_where_the_columns_are_described(text):
+def test_every_error_ends_with_a_reference_to_the_columns(text):
     with pytest.raises(podium.ResultsError) as caught:
         podium.read_results(io.BytesIO(text.encode()))
     assert str(caught.value).splitlines()[-1] == MORE_ON_COLUMNS
     assert len(str(caught.value).splitlines()) == len(caught.value.faults) + 1
 
 
-def test_the_command_fits_80_columns_and_knows_near_names(monkeypatch):
+def test_the_command_fits_80_columns_and_suggests_similar_names(monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     for name in ([], *([name] for name in columns.ALL)):
         shown = run("columns", *name)

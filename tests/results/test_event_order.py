@@ -1,4 +1,4 @@
-"""The order of events: start, sequence, file; and what says that only the file decides."""
+"""The order of events: by start, sequence and file, with a notice if only the file decides."""
 
 import copy
 import io
@@ -36,7 +36,7 @@ def season(order, **shared):
 
 @pytest.mark.parametrize("shared", [{}, {"started_at": DAY}])
 @given(order=st.permutations(range(len(ROUNDS))), period=st.sampled_from(["event", "1w"]))
-def test_a_sequence_decides_whatever_the_order_of_the_file(shared, order, period):
+def test_a_sequence_decides_in_any_order_of_the_file(shared, order, period):
     period = period if shared else "event"
     plain = podium.rate(
         [{k: v for k, v in row.items() if k != "sequence"} for row in season(range(4), **shared)],
@@ -56,7 +56,7 @@ def test_a_sequence_decides_whatever_the_order_of_the_file(shared, order, period
     ) == (list("0123"))
 
 
-def test_the_start_goes_before_the_sequence():
+def test_the_start_counts_before_the_sequence():
     rows = duel("late", "ana", "ben", started_at="2025-01-02", sequence=1) + duel(
         "early", "ben", "ana", started_at="2025-01-01", sequence=2
     )
@@ -72,14 +72,14 @@ def test_the_start_goes_before_the_sequence():
         ("e,ana,1,inf\ne,ben,2,inf", "column sequence: 'inf' must be a number"),
     ],
 )
-def test_a_sequence_that_orders_nothing_is_refused(rows, words):
+def test_an_invalid_sequence_is_rejected(rows, words):
     text = f"event_id,player,position,sequence\n{rows}\n"
     with pytest.raises(podium.ResultsError) as caught:
         read_results(io.BytesIO(text.encode()), name="r.csv")
     assert words in str(caught.value).replace("'2.0'", "2.0").replace("'1.0'", "1.0")
 
 
-def test_events_of_one_start_are_counted():
+def test_events_with_the_same_start_are_counted():
     def notice(rows):
         return tie_notice(read_results(rows).frame)
 
@@ -96,7 +96,7 @@ def test_events_of_one_start_are_counted():
 
 
 @pytest.mark.parametrize("command", [["check"], ["rate", "--system", "elo", "--format", "json"]])
-def test_check_and_rate_say_that_the_file_decides(command, tmp_path, capsys):
+def test_check_and_rate_report_that_the_file_decides(command, tmp_path, capsys):
     source = tmp_path / "r.json"
     source.write_text(json.dumps(duel(1, "a", "b", started_at=DAY) + duel(2, "a", "b", started_at=DAY)))
     build()([command[0], str(source), *command[1:]], standalone_mode=False)
@@ -120,7 +120,7 @@ def test_live_follows_the_sequence():
     begun.rate(duel("more", "ana", "ben", started_at=DAY))
 
 
-def test_a_store_logs_by_sequence_and_keeps_none(sqlite_store):
+def test_a_store_logs_by_sequence_but_does_not_store_it(sqlite_store):
     sqlite_store.create_pool("karts", find("elo")())
     receipts = sqlite_store.submit("karts", season([2, 0, 3, 1], started_at=DAY))
     assert [each.event_id for each in sorted(receipts, key=lambda each: each.seq)] == list("0123")
@@ -133,7 +133,7 @@ def test_a_store_logs_by_sequence_and_keeps_none(sqlite_store):
 
 
 @pytest.mark.parametrize("where", ["event", "entry"])
-def test_the_service_takes_no_sequence_beside_a_date(where):
+def test_the_service_accepts_no_sequence(where):
     event = {"event_id": "e", "started_at": DAY, "entries": [{"player": "ana"}, {"player": "ben"}]}
     (event if where == "event" else event["entries"][1])["sequence"] = 1
     with pytest.raises(RefusedError, match="sequence: can be used only in files"):

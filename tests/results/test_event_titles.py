@@ -1,4 +1,4 @@
-"""An event's title and address: one each an event, on any of its rows, as people can read and browsers open them."""
+"""An event has one title and one address, on any of its rows, with readable text and a valid web address."""
 
 import io
 
@@ -10,7 +10,7 @@ import podium
 OF_PAGE = "is not the address of a page; write it in full, for example https://example.org/race-17, without spaces"
 
 
-def test_both_may_stand_on_one_row_of_an_event_or_on_all_of_them():
+def test_title_and_address_may_be_on_one_row_or_all_rows():
     once = podium.read_results(io.BytesIO(b"event_id,player,position,title,url\ne,a,1, GP ,https://x.org/1\ne,b,2,,\n"))
     assert once.frame["title"].to_list() == ["GP", None]
     assert once.frame["url"].to_list() == ["https://x.org/1", None]
@@ -33,7 +33,7 @@ def test_both_may_stand_on_one_row_of_an_event_or_on_all_of_them():
         ("url", "https://example.org/" + "a" * 1981, "is too long; an address has up to 2,000 characters"),
     ],
 )
-def test_what_nobody_can_read_or_open_is_refused_where_it_stands(column, value, why):
+def test_unreadable_titles_and_invalid_addresses_are_rejected(column, value, why):
     with pytest.raises(podium.ResultsError) as caught:
         podium.read_results([rows(1, "ab")[0], rows(1, "ab")[1] | {column: value}])
     (fault,) = caught.value.faults
@@ -41,7 +41,7 @@ def test_what_nobody_can_read_or_open_is_refused_where_it_stands(column, value, 
 
 
 @pytest.mark.parametrize(("column", "values"), [("title", "AB"), ("url", ["https://x.org/a", "https://x.org/b"])])
-def test_an_event_has_one_of_each(column, values):
+def test_an_event_has_one_title_and_one_address(column, values):
     table = [row | {column: value} for row, value in zip(rows(1, "ab"), values, strict=True)]
     with pytest.raises(podium.ResultsError, match=f"row 2, column {column}: .* differs from .* earlier in event e1"):
         podium.read_results(table)
@@ -50,13 +50,13 @@ def test_an_event_has_one_of_each(column, values):
     assert podium.read_results([table[0], others[0], rows(1, "b")[0], others[1]]).frame.height == 4
 
 
-def test_no_rating_depends_on_them():
+def test_ratings_do_not_depend_on_titles_and_addresses():
     plain = [*rows(1, "abc"), *rows(2, "cab")]
     named = [row | {"title": row["event_id"], "url": "https://x.org"} for row in plain]
     assert podium.rate(named).history.equals(podium.rate(plain).history)
 
 
-def test_a_guess_leaves_titles_of_players_aside(tmp_path):
+def test_lenient_reading_ignores_titles_of_players(tmp_path):
     chess, races = tmp_path / "chess.csv", tmp_path / "races.csv"
     chess.write_text("event,player,position,title\n1,Ana,1,GM\n1,Ben,2,IM\n2,Ben,1,IM\n2,Ana,2,GM\n")
     races.write_text("event,player,position,title\n1,Ana,1,Grand Prix\n1,Ben,2,Grand Prix\n")

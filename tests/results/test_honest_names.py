@@ -1,4 +1,4 @@
-"""Names with markup in them: shown as they are in tables, pages and pictures."""
+"""Names with markup appear unchanged in tables, pages and pictures."""
 
 import pytest
 from commands import run
@@ -29,7 +29,7 @@ def test_tables_show_markup_as_text(file):
     assert "<b>x</b>" in run("predict", file, "--system", "elo", "--entrants", "<b>x</b>,[/]")
 
 
-def test_a_report_escapes_what_names_say(file, tmp_path):
+def test_a_report_escapes_names(file, tmp_path):
     out = tmp_path / "report.html"
     run("report", file, "--system", "elo", "--out", out)
     page = out.read_text(encoding="utf-8")
@@ -40,7 +40,7 @@ def test_a_report_escapes_what_names_say(file, tmp_path):
     assert 'href="javascript:' not in page
 
 
-def test_a_chart_escapes_what_names_say(file, tmp_path):
+def test_a_chart_escapes_names(file, tmp_path):
     for kind in ("svg", "html"):
         out = tmp_path / f"chart.{kind}"
         run("plot", "histories", file, "--system", "elo", "--out", out)

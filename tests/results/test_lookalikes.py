@@ -1,4 +1,4 @@
-"""Names that look alike are warned of, and never refused."""
+"""Names that look alike cause a warning, but are accepted."""
 
 import pytest
 from typer.testing import CliRunner
@@ -15,19 +15,19 @@ UNLIKE = [("Lan", "Ian"), ("Ali", "Ail"), ("player 1", "player 2"), ("ana", "ann
 
 
 @pytest.mark.parametrize(("one", "other"), ALIKE)
-def test_names_that_people_take_for_each_other(one, other):
+def test_similar_names_are_alike(one, other):
     assert are_alike(one, other)
-    assert key(one) == key(other)  # else a pool would not find them
+    assert key(one) == key(other)  # otherwise a pool would not find them
     assert pairs_alike(["zoe", one, other]) == [(other, one)]
 
 
 @pytest.mark.parametrize(("one", "other"), UNLIKE)
-def test_names_that_differ_to_the_eye(one, other):
+def test_visibly_different_names_are_not_alike(one, other):
     assert not are_alike(one, other)
     assert pairs_alike([one, other]) == []
 
 
-def test_check_warns_and_refuses_nothing(tmp_path):
+def test_check_warns_but_accepts_the_file(tmp_path):
     path = tmp_path / "r.csv"
     names = ("Pérez", "Perez", "аna", "ana", "[bold]x", "Jo  Ray", "Jo Ray")
     rows = "".join(f"1,{name},{place}\n" for place, name in enumerate(names, 1))
@@ -40,7 +40,7 @@ def test_check_warns_and_refuses_nothing(tmp_path):
     assert "'Jo Ray' looks like 'Jo  Ray'" in ran.stderr
 
 
-def test_receipts_warn_of_new_players_who_look_like_known_ones(store):
+def test_receipts_warn_of_new_players_with_similar_names(store):
     from races import rows
 
     from podium.systems import find

@@ -1,4 +1,4 @@
-"""Numbers for texts by their hashes are those of a dictionary, whatever the hashes."""
+"""Texts numbered by their hashes have the same numbers as in a dictionary, even if hashes are equal."""
 
 import numpy as np
 import polars as pl
@@ -28,7 +28,7 @@ def by_dictionary(keys):
     params=["as they are", "compiled", "compiled, most hashes alike", "compiled, few slots"], scope="module"
 )
 def numbering(request):
-    """The ways a table is numbered: as a small one, as a large one, and where hashes or slots are too few."""
+    """Number as in small and in large tables, also with equal hashes and with too few slots."""
     with pytest.MonkeyPatch.context() as patch:
         if request.param != "as they are":
             patch.setattr(hashing, "COMPILED_MIN_ROWS", 0)
@@ -56,7 +56,7 @@ def test_texts_are_numbered_by_first_appearance(numbering, texts, units):
 
 
 @given(texts=TEXTS, units=UNITS)
-def test_texts_are_surely_distinct_only_where_they_are(numbering, texts, units):
+def test_texts_are_called_distinct_exactly_if_they_are(numbering, texts, units):
     series = pl.Series(texts, dtype=pl.String)
     for within in (np.sort(units[: len(texts)]), np.array(units[: len(texts)])):
         pairs = list(zip(texts, within.tolist(), strict=True))
@@ -64,6 +64,6 @@ def test_texts_are_surely_distinct_only_where_they_are(numbering, texts, units):
     assert hashing.surely_distinct(series) == (len(set(texts)) == len(texts))
 
 
-def test_numbers_are_as_narrow_as_the_table_lets_them_be():
+def test_numbers_have_the_narrowest_possible_type():
     assert hashing.index_type(2**31 - 1) is np.int32
     assert hashing.index_type(2**31) is np.int64

@@ -1,4 +1,4 @@
-"""Rows that are read at a glance come to the same contents as through Polars, or are left to it."""
+"""The fast reader of rows gives the same contents as Polars, or leaves the rows to Polars."""
 
 import math
 from datetime import UTC, datetime, timedelta, timezone
@@ -45,7 +45,7 @@ CELLS: dict[str, list] = {
 
 @st.composite
 def tables(draw):
-    """A few rows, most of them fine, with anything that a row may hold."""
+    """Draw a few rows, most of them valid, with any values that a row may have."""
     size, odd = draw(st.integers(1, 6)), draw(st.booleans())
     names = st.sampled_from(NAMES if odd else NAMES[:3])
     numbers = st.sampled_from(NUMBERS if odd else NUMBERS[:6])
@@ -70,7 +70,7 @@ def tables(draw):
 
 @settings(max_examples=times(200, 2000), deadline=None)
 @given(tables())
-def test_what_is_read_at_a_glance_is_what_polars_reads(rows):
+def test_fast_reader_gives_the_contents_of_polars(rows):
     undated = [{name: value for name, value in row.items() if name != "started_at"} for row in rows]
     for some in (rows, undated):
         plain = read_plainly(some)
@@ -87,7 +87,7 @@ def test_what_is_read_at_a_glance_is_what_polars_reads(rows):
             assert contents_in([plain.columns]) == contents_of(results)
 
 
-def test_rows_as_servers_send_them_are_read_at_a_glance():
+def test_fast_reader_accepts_rows_as_servers_send_them():
     rows = [row | {"time_s": 60 + row["position"], "status": "finished", "pool": "main"} for row in race(1, "abcdefgh")]
     quitter = {name: rows[0][name] for name in ("event_id", "started_at")} | {
         "player": "x",
@@ -100,7 +100,7 @@ def test_rows_as_servers_send_them_are_read_at_a_glance():
     assert plain.pools == {"main"}
 
 
-def test_a_small_frame_is_read_as_its_rows():
+def test_fast_reader_accepts_small_frames():
     rows = [row | {"player": name, "time_s": 60} for row, name in zip(race(1, "abc"), ("雪", "ä", "c"), strict=True)]
     frame = pl.DataFrame(rows).with_columns(pl.col("started_at").str.to_datetime(time_zone="UTC"))
     for kind in ("us", "ms"):
@@ -119,12 +119,12 @@ def test_a_small_frame_is_read_as_its_rows():
         {"surprise": 1}, {"sequence": 1},
     ],
 )  # fmt: skip
-def test_what_is_not_plainly_fine_is_left_to_polars(more):
+def test_unusual_values_are_left_to_polars(more):
     rows = race(1, "abc")
     assert read_plainly([rows[0], rows[1] | more, rows[2]]) is None
 
 
-def test_nothing_is_read_of_rows_that_contradict_each_other():
+def test_contradictory_rows_are_left_to_polars():
     twice, slow = race(1, "aba"), [row | {"time_s": 70.0 - row["position"]} for row in race(1, "abc")]
     bare = [{name: value for name, value in row.items() if name != "position"} for row in race(1, "abc")]
     for rows in (twice, slow, bare, [race(1, "a")[0], race(1, "b", 5)[0]]):

@@ -1,4 +1,4 @@
-"""Names: what is the same name, what is none, and that what a name says is nobody's business."""
+"""Names of players: equal forms of one name, invalid names, and all other names, which stay unchanged."""
 
 import io
 import unicodedata
@@ -24,12 +24,12 @@ from podium.results.names import (
 
 TAKEN = [
     "ana", "O'Brien", "José", "雪", "محمد", "Дарья", "Ὀδυσσεύς", "<3", "a b", "a\u3164b", "7", "❤\ufe0f", "👍🏽",
-    "👩\u200d🚀",  # one picture of two (UTS 51)
+    "👩\u200d🚀",  # one symbol from two letters (UTS 51)
     "🏳\ufe0f\u200d🌈",
     "👩🏽\u200d❤\ufe0f\u200d💋\u200d👨🏻",
-    "🏴\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f",  # the flag of England is written in tags
+    "🏴\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f",  # the flag of England consists of tags
     "می\u200cخواهم",  # Persian for "I want": RFC 5892, A.1
-    "क्\u200dष", "क्\u200cष",  # Hindi, both ways to write the pair: RFC 5892, A.1 and A.2
+    "क्\u200dष", "क्\u200cष",  # Hindi, both spellings of the pair: RFC 5892, A.1 and A.2
     "ශ්\u200dරී",  # Sinhala
     "র\u200d্যাচেল",  # Rachel, in Bengali
     "葛\U000e0100",  # the kanji's other form
@@ -55,7 +55,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("name", TAKEN)
-def test_a_name_is_taken_as_it_is(name):
+def test_valid_names_are_accepted(name):
     assert admit(name) == unicodedata.normalize("NFC", name)
     rows = [{"event_id": "e", "player": each, "position": place} for place, each in enumerate((name, "zoe"), start=1)]
     assert podium.read_results(rows).frame["player"][0] == unicodedata.normalize("NFC", name)
@@ -64,7 +64,7 @@ def test_a_name_is_taken_as_it_is(name):
 
 
 @pytest.mark.parametrize(("name", "why"), REFUSED.items(), ids=map(ascii, REFUSED))
-def test_a_name_that_people_cannot_read_is_refused_at_every_door(name, why):
+def test_unreadable_names_are_rejected_everywhere(name, why):
     with pytest.raises(ParameterError, match=why):
         admit(name)
     rows = [{"event_id": "e", "player": each, "position": place} for place, each in enumerate(("zoe", name), start=1)]
@@ -78,7 +78,7 @@ def test_a_name_that_people_cannot_read_is_refused_at_every_door(name, why):
             podium.read_results(pl.DataFrame(rows))
 
 
-def test_one_name_in_two_forms_is_one_player():
+def test_two_forms_of_a_name_are_one_player():
     import pandas as pd
 
     text = "event_id,player,position\n1,Pérez,1\n1,Ben,2\n2,Pe\u0301rez,1\n2,Ben,2\n"
@@ -91,7 +91,7 @@ def test_one_name_in_two_forms_is_one_player():
         assert sorted(ratings["player"]) == ["Ben", "Pérez"]
 
 
-def test_teams_and_heats_are_normalised_too():
+def test_teams_and_heats_are_also_normalized():
     rows = [
         {"event_id": "e", "player": player, "team": team, "heat": "é", "score": 1.0}
         for player, team in (("a", "é"), ("b", "e\u0301"), ("c", "x"))
@@ -100,7 +100,7 @@ def test_teams_and_heats_are_normalised_too():
 
 
 @given(st.text(max_size=20))
-def test_the_rule_is_stable_after_one_pass(name):
+def test_a_normalized_name_stays_the_same(name):
     once = normalise(name)
     assert normalise(once) == once
     column, refused = normalise_column(pl.Series([once if refusal(once) == "" else "ana"]))
@@ -109,13 +109,13 @@ def test_the_rule_is_stable_after_one_pass(name):
 
 
 @given(st.lists(st.text(st.characters(codec="utf-8"), max_size=8) | st.none(), max_size=20))
-def test_a_column_is_its_names_one_by_one(some):
+def test_a_column_is_normalized_like_single_names(some):
     column, refused = normalise_column(pl.Series(some, dtype=pl.String))
     assert column.to_list() == [None if name is None else normalise(name) for name in some]
     assert refused == {name: refusal(normalise(name)) for name in some if name is not None and refusal(normalise(name))}
 
 
-def test_a_printable_name_in_the_latin_letters_needs_no_pattern():
+def test_printable_latin_letters_need_no_check_by_patterns():
     _, refused, empty = patterns()
     letters = [chr(code) for code in range(ord(LATIN) + 1) if chr(code).isprintable() and chr(code) != " "]
     assert not [letter for letter in letters if refused.search(f"a{letter}a") or empty.match(letter)]
@@ -124,6 +124,6 @@ def test_a_printable_name_in_the_latin_letters_needs_no_pattern():
 @given(
     names=st.lists(st.none() | st.text(st.sampled_from("a~ !\t\x7f\x00é雪"), max_size=4) | st.just("x" * (LONGEST + 1)))
 )
-def test_a_quick_look_at_the_bytes_finds_what_the_pattern_finds(names):
+def test_the_fast_check_of_bytes_finds_the_same_as_the_pattern(names):
     column = pl.Series(names, dtype=pl.String)
     assert are_plain_texts(column) == (not column.str.contains(NOT_PLAIN).any())

@@ -1,4 +1,4 @@
-"""The results table: what is read, and what is refused with words that mend it."""
+"""The results table: the kinds of input, and errors that name the place and the remedy."""
 
 import io
 import json
@@ -17,11 +17,11 @@ def refused(text):
     return str(caught.value)
 
 
-def test_the_name_of_a_file_is_no_pattern(tmp_path):
+def test_a_file_name_with_brackets_is_not_a_pattern(tmp_path):
     for name in ("[spring] league*.parquet", "s.parquet"):
         podium.read_results(io.BytesIO(GOOD.encode())).frame.write_parquet(tmp_path / name)
     assert podium.read_results(tmp_path / "[spring] league*.parquet").frame.height == 2
-    with pytest.raises(podium.ResultsError, match="appears twice"):  # in the two files of the pattern
+    with pytest.raises(podium.ResultsError, match="appears twice"):  # in both files of the pattern
         podium.read_results(tmp_path / "*.parquet")
     with pytest.raises(podium.ResultsError, match="none"):
         podium.read_results(tmp_path / "none*.parquet")
@@ -124,7 +124,7 @@ BAD = [
 ]
 
 
-def test_a_wide_table_says_how_to_leave_columns_aside():
+def test_errors_of_a_wide_table_explain_how_to_ignore_columns():
     wide = pl.DataFrame({"player": ["ana"]} | {f"x{number}": [1] for number in range(78)})
     with pytest.raises(podium.ResultsError) as caught:
         podium.read_results(wide)
@@ -136,14 +136,14 @@ def test_a_wide_table_says_how_to_leave_columns_aside():
 
 
 @pytest.mark.parametrize(("text", "fault"), BAD)
-def test_a_bad_table_is_refused_with_where_and_how_to_mend_it(text, fault):
+def test_errors_of_an_invalid_table_name_place_and_remedy(text, fault):
     assert fault in refused(text)
 
 
 @pytest.mark.parametrize(
     ("column", "first", "second"), [("position", -1, -1), ("pool", "x", "y"), ("title", "x", "y"), ("sequence", 1, 2)]
 )
-def test_twenty_faults_are_told_at_once_and_no_more(column, first, second):
+def test_at_most_twenty_errors_are_listed(column, first, second):
     rows = (f"a,p{n},{n}.5,{second if n else first}\n" for n in range(30))
     text = f"event_id,player,time_s,{column}\n" + "".join(rows)
     lines = refused(text).splitlines()
@@ -152,7 +152,7 @@ def test_twenty_faults_are_told_at_once_and_no_more(column, first, second):
     assert "there are more" in lines[-2]
 
 
-def test_rows_without_a_fault_are_not_named():
+def test_valid_rows_are_not_named():
     lines = refused("event_id,player,started_at\na,ana,2025-01-01\nb,ben,soon\n").splitlines()
     assert [line for line in lines if " row " in line] == lines[:1]
     assert lines[0].startswith("results.csv row 2, ")
@@ -164,12 +164,12 @@ def test_an_event_split_by_other_rows_is_one_event():
     assert podium.rate(frame, "elo").history["event_id"].to_list() == ["a", "a", "b", "b"]
 
 
-def test_an_empty_table_is_fine():
+def test_an_empty_table_is_valid():
     rated = podium.rate(io.BytesIO(b"event_id,player,position\n"), "folyami")
     assert rated.ratings.height == rated.history.height == rated.leaderboard().height == 0
 
 
-def test_times_are_utc_whatever_their_offset():
+def test_times_with_any_offset_are_converted_to_utc():
     text = "event_id,player,position,started_at\na,ana,1,2025-01-01T02:00+02:00\na,ben,2,2025-01-01 00:00:00\n"
     assert podium.read_results(io.BytesIO(text.encode())).frame["started_at"].n_unique() == 1
 
@@ -185,7 +185,7 @@ FORMS = [
 
 @pytest.mark.parametrize(("players", "names"), FORMS)
 @pytest.mark.parametrize("kind", ["records", "json", "pandas"])
-def test_a_number_that_stands_for_a_name_is_written_as_it_was_sent(players, names, kind):
+def test_a_number_as_a_name_is_written_as_it_was_sent(players, names, kind):
     import pandas as pd
 
     rows = [{"event_id": "e", "player": player, "position": place} for place, player in enumerate(players, start=1)]
@@ -198,14 +198,14 @@ def test_a_number_that_stands_for_a_name_is_written_as_it_was_sent(players, name
 
 
 @pytest.mark.parametrize("player", [1e20, -1e16, float("inf")])
-def test_an_id_that_a_double_does_not_hold_exactly_is_refused(player):
+def test_an_id_too_large_for_a_double_is_rejected(player):
     rows = [{"event_id": "e", "player": player}, {"event_id": "e", "player": "b"}]
     for source in (rows, rows[:1], pl.DataFrame(rows[:1])):
         with pytest.raises(podium.ResultsError, match=r"row 1, column player: .* too large to be exact"):
             podium.read_results(source)
 
 
-def test_lists_and_truths_in_a_frame_are_no_names():
+def test_lists_and_booleans_in_a_frame_are_not_names():
     import pandas as pd
 
     for values in (["a", ["b"]], ["a", True], [True, False], [["a"], ["b"]]):
@@ -214,13 +214,13 @@ def test_lists_and_truths_in_a_frame_are_no_names():
             podium.read_results(frame)
 
 
-def test_a_line_of_json_ends_where_its_line_ends():
+def test_a_wide_space_does_not_end_a_line_of_json():
     rows = [{"event_id": "e", "player": name, "position": 1} for name in ("a", "b")]
     text = "\n".join(json.dumps(row | {"mode": "x\u2003y"}, ensure_ascii=False) for row in rows)
     assert podium.read_results(io.BytesIO(text.encode())).frame.height == 2
 
 
-def test_words_with_a_meaning_have_it_however_they_are_written():
+def test_special_words_are_recognized_in_any_spelling():
     rows = [
         {"event_id": "e", "heat": heat, "player": player, "position": place, "time_s": 60.0 + place, "mode": mode}
         for heat, mode in (("1", "Time-Trial"), ("Overall", "time trial"))
@@ -234,6 +234,6 @@ def test_words_with_a_meaning_have_it_however_they_are_written():
         assert podium.rate(rows, system).history.equals(podium.rate(plain, system).history)
 
 
-def test_an_empty_last_cell_is_no_missing_cell():
+def test_an_empty_last_cell_is_not_a_missing_cell():
     text = 'event_id,player,status\na,"ana, of ""A""",\na,ben,dnf\n'
     assert podium.read_results(io.BytesIO(text.encode())).frame["status"].to_list() == ["finished", "dnf"]

@@ -1,4 +1,4 @@
-"""The points economy: what goes in comes out, and patterns are found with their evidence."""
+"""The audit of points: sources and losses of points add up, and suspicious patterns are found."""
 
 import json
 
@@ -34,7 +34,7 @@ def test_points_in_circulation_are_the_sum_of_the_ratings(name):
     assert last == pytest.approx(rated.ratings["rating"].sum(), rel=1e-9)
 
 
-def test_base_points_are_told_apart_from_the_exchange():
+def test_base_points_are_separate_from_exchanged_points():
     rated = podium.rate(karts(), "stk")
     found = audit(rated)
     base = found.months["introduced_base_points"].sum()
@@ -44,18 +44,18 @@ def test_base_points_are_told_apart_from_the_exchange():
 
 
 def base_of(rated):
-    """The instalments by hand: 88, 86, ... points for a player's first, second, ... of 45 events."""
+    """Return the sum of instalments: 88, 86, ... points for a player's first, second, ... of 45 events."""
     counts = rated.ratings["events"].to_list()
     return sum(max(2 * (45 - n), 8) for events in counts for n in range(1, min(events, 45) + 1))
 
 
-def test_asymmetric_factors_create_and_leak():
+def test_asymmetric_factors_create_or_lose_points():
     found = audit(podium.rate(karts(), "folyami")).months
     assert found["created"].sum() + found["leaked"].sum() > 0.0
 
 
-def test_an_exchange_that_does_not_sum_to_zero_is_named(monkeypatch):
-    """As if folyami, whose factors differ between the two, claimed to conserve."""
+def test_an_exchange_that_does_not_sum_to_zero_is_reported(monkeypatch):
+    """The test pretends that folyami, whose players have different factors, conserves points."""
     rated = podium.rate(karts(), "folyami")
     assert audit(rated).unbalanced.is_empty()
     monkeypatch.setattr(type(rated.system), "conserves", True)
@@ -63,8 +63,8 @@ def test_an_exchange_that_does_not_sum_to_zero_is_named(monkeypatch):
     assert audit(rated).unbalanced.height > 0
 
 
-def test_means_over_unequal_numbers_of_opponents_accuse_no_system():
-    """Two who quit are not compared, and three against one are three against one."""
+def test_unequal_numbers_of_opponents_are_not_reported():
+    """Two quitters are not compared with each other, and a team of three plays a single player."""
     finish = [{"event_id": "race", "player": "a", "position": 1}, *duels(("a", "b"))]
     quits = [{"event_id": "race", "player": name, "status": "quit"} for name in "bc"]
     teams = [
@@ -75,7 +75,7 @@ def test_means_over_unequal_numbers_of_opponents_accuse_no_system():
     assert found.unbalanced.is_empty()
 
 
-def test_farming_and_groups_apart_are_found():
+def test_farming_and_isolated_groups_are_found():
     rows = duels(*[("shark", "fish")] * 40, *[("ann", "bob"), ("bob", "cay"), ("cay", "ann"), ("ann", "dan")])
     found = audit(podium.rate(rows, "elo"))
     assert found.farming["player"].to_list() == ["shark"]
@@ -106,7 +106,7 @@ def test_the_command_prints_json(tmp_path, capsys):
     assert output["groups"] == []
 
 
-def test_the_command_prints_every_table_that_has_rows(tmp_path, capsys):
+def test_the_command_prints_every_table_with_rows(tmp_path, capsys):
     path = tmp_path / "duels.json"
     path.write_text(json.dumps(duels(*[("shark", "fish")] * 40, ("ann", "bob"), ("bob", "cay"), ("cay", "ann"))))
     build()(["audit", str(path), "--system", "elo"], standalone_mode=False)
@@ -116,7 +116,7 @@ def test_the_command_prints_every_table_that_has_rows(tmp_path, capsys):
 
 
 def equals(matches=600):
-    """A pool of equals: random fields in random order."""
+    """Yield the results of equal players: random fields in random order."""
     rng = np.random.default_rng(1)
     for number in range(matches):
         field = rng.permutation(24)[: rng.choice([2, 4, 6])]
@@ -126,8 +126,8 @@ def equals(matches=600):
 
 
 @pytest.mark.parametrize("name", names())
-def test_equals_gain_nothing_by_playing_each_other(name):
-    """What asymmetric deviations let drift, the audit measures."""
+def test_equal_players_gain_nothing_from_each_other(name):
+    """The audit measures the drift that asymmetric deviations cause."""
     rated = podium.rate(list(equals()), name)
     month = audit(rated).months.row(0, named=True)
     players = rated.ratings.height
@@ -141,7 +141,7 @@ def test_equals_gain_nothing_by_playing_each_other(name):
         assert drift / players < 0.1 * spread or drift == spread == 0.0  # in fide, these players are all unrated
 
 
-def test_the_command_counts_no_others_below_zero_and_shortens_long_lists(tmp_path, capsys):
+def test_the_command_has_no_negative_counts_and_shortens_long_lists(tmp_path, capsys):
     farmed = duels(*[("farmer", "friend")] * 20)
     islands = [("x", f"x{k:02d}") for k in range(60)] + [("y", f"y{k:02d}") for k in range(50)]
     path = tmp_path / "results.csv"

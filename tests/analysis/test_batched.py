@@ -1,4 +1,4 @@
-"""Many candidates at once lose exactly what each loses alone."""
+"""Judging many parameter sets together gives each the same loss as judging it alone."""
 
 from dataclasses import replace
 from typing import Any
@@ -20,10 +20,10 @@ from podium.systems import find, names
 SHARED = [name for name in names() if can_share(find(name)())]
 
 
-@pytest.mark.parametrize("name", times(SHARED[::4], SHARED))  # a kernel each
+@pytest.mark.parametrize("name", times(SHARED[::4], SHARED))  # one kernel for each
 @settings(max_examples=10)
 @given(rows=histories(heats=2))
-def test_each_lane_is_a_replay_of_its_own(name, rows):
+def test_each_lane_equals_a_separate_replay(name, rows):
     start: Any = find(name)()
     first = {"tau": 0.4} if hasattr(start, "tau") else {"initial": start.initial + 40.0}
     systems = [start, replace(start, **first)] * (LANES // 2 - 1)
@@ -37,7 +37,7 @@ def test_each_lane_is_a_replay_of_its_own(name, rows):
     assert losses[2:].tobytes() == np.resize(losses[:2], losses.size - 2).tobytes()
 
 
-def test_what_is_not_judged_is_still_learnt():
+def test_systems_learn_from_events_that_are_not_judged():
     rows = [
         {"event_id": f"e{number}", "started_at": f"2025-01-{number + 1:02}", "player": player, "position": place}
         for number in range(20)
@@ -53,7 +53,7 @@ def test_what_is_not_judged_is_still_learnt():
     assert sums_of_losses([elo], events, np.zeros(20, bool))[1] == 0.0
 
 
-def test_a_heat_whose_sums_are_taken_at_once_is_judged_for_each_by_itself():
+def test_large_heats_are_not_judged_together():
     field = [{"event_id": "e", "player": f"p{number}", "position": number + 1} for number in range(LARGE_HEAT)]
     elo = find("elo")()
     assert not can_share(elo, encode(podium.read_results(field), elo))

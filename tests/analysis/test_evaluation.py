@@ -1,4 +1,4 @@
-"""Progressive validation: the published figures, no leakage, and sums done by hand."""
+"""Progressive validation: published figures, no use of later results, and scores calculated by hand."""
 
 import json
 import math
@@ -33,8 +33,8 @@ def test_elo_on_half_a_century_of_tennis(shared):
     assert metrics["accuracy"] == pytest.approx(0.65695668305, abs=1e-9)
 
 
-def test_the_share_that_the_clip_holds_back():
-    """Two matches: equals first, then a prediction as sure as a double can be, and wrong."""
+def test_the_share_of_clipped_predictions():
+    """Two matches: first equals, then a wrong prediction with all the certainty of a double."""
     metrics = scores(races("ab", "ba"), find("elo")(scale=1e-3))
     assert metrics["clipped"] == 0.5
     assert metrics["clipped_log_loss"] == pytest.approx(-math.log(MIN_PROBABILITY) / 2.0, rel=1e-12)
@@ -43,7 +43,7 @@ def test_the_share_that_the_clip_holds_back():
 
 
 def test_two_matches_by_hand():
-    """Equals first; then the winner, 12 points up on each side, is expected to win again, and loses."""
+    """First equals. Then the winner leads by 24 points, is expected to win again, and loses."""
     metrics = scores(races("ab", "ba"))
     expected = 1.0 / (1.0 + 10.0 ** (-24.0 / 400.0))
     assert metrics["log_loss"] == pytest.approx((math.log(2.0) - math.log(1.0 - expected)) / 2.0)
@@ -55,7 +55,7 @@ def test_two_matches_by_hand():
 
 
 def test_a_field_of_three_by_hand():
-    """Strengths explain all pairs of Elo: the chance to win is a share of them (Luce)."""
+    """All pairs of Elo follow from strengths, so the chance to win is the share of the strengths (Luce)."""
     metrics = scores(races("abc", "abc"), window=Window(since="2025-01-02"))
     rating = {"a": 1512.0, "b": 1500.0, "c": 1488.0}
     strength = {name: 10.0 ** (points / 400.0) for name, points in rating.items()}
@@ -66,7 +66,7 @@ def test_a_field_of_three_by_hand():
     assert (metrics["accuracy"], metrics["kendall_tau"], metrics["winner_accuracy"]) == (1.0, 1.0, 1.0)
 
 
-def test_the_future_is_never_seen():
+def test_later_results_are_never_used():
     past = races("abcd", "badc", "dbca")
     windows = Window(until="2025-01-03")
     one = scores(past + races("abcd", "acbd", start=4), window=windows)
@@ -75,7 +75,7 @@ def test_the_future_is_never_seen():
     assert one["events"] == 3
 
 
-def test_a_drawn_pair_is_half_right_and_newcomers_stand_apart():
+def test_a_draw_is_half_right_and_newcomers_are_counted_separately():
     drawn = [row | {"position": 1} for row in races("ab")]
     assert scores(drawn)["accuracy"] == 0.5
     metrics = scores(races(*["ab"] * 12))
@@ -83,7 +83,7 @@ def test_a_drawn_pair_is_half_right_and_newcomers_stand_apart():
     assert scores(races(*["ab"] * 12), window=Window(min_events=5))["pairs"] == 7
 
 
-def test_weights_differ_where_fields_do():
+def test_weights_matter_if_fields_differ_in_size():
     rows = races("ab", "abcd")
     by_pair, by_event = (scores(rows, weight=weight) for weight in ("pair", "event"))
     assert by_pair["log_loss"] != by_event["log_loss"]
@@ -97,7 +97,7 @@ def test_a_system_does_not_differ_from_itself():
 
 
 @pytest.mark.parametrize("name", ["folyami", "glicko2", "xonstat", "trials"])
-def test_every_system_is_judged_on_the_example_season(name):
+def test_systems_can_be_judged_on_the_example_season(name):
     from podium.cli.demo import season_path
 
     metrics = scores(season_path(), find(name)())
@@ -115,7 +115,7 @@ def test_the_command_prints_json(tmp_path, capsys, monkeypatch):
     assert len(output["differences"]) == 1
 
 
-def test_nothing_to_judge_says_so():
+def test_an_empty_window_is_an_error():
     with pytest.raises(podium.ParameterError, match="no pair to judge"):
         evaluate(races("ab"), [find("elo")()], window=Window(since="2026-01-01"))
     rows = [{key: value for key, value in row.items() if key != "started_at"} for row in races("ab")]
@@ -124,7 +124,7 @@ def test_nothing_to_judge_says_so():
 
 
 def team_games(**compared):
-    """Two games of two against two, with what compares the sides, of the first and of the second."""
+    """Return two games of two against two, with these values of the first and the second side."""
     return [
         {"event_id": event, "player": player, "team": "ab"[k // 2]}
         | {name: both[k // 2] for name, both in compared.items()}
@@ -135,10 +135,10 @@ def team_games(**compared):
 
 @pytest.mark.parametrize("name", ["elo-mmr", "codeforces"])
 @pytest.mark.parametrize("compared", [{"team_score": (1, 3)}, {"position": (2, 1)}])
-def test_a_system_of_single_players_is_not_judged_by_games_of_teams(name, compared):
+def test_single_player_systems_are_not_judged_on_team_games(name, compared):
     games = team_games(**compared)
     changes = podium.rate(games, name).history.filter(event_id="g1")
-    assert changes["delta"].head(2).max() < 0 < changes["delta"].tail(2).min()  # by the sides' order, and no tie of all
+    assert changes["delta"].head(2).max() < 0 < changes["delta"].tail(2).min()  # in the order of the sides
     with pytest.raises(
         podium.ParameterError, match=f"{name}: it rates each player individually, and in g1 the members of a team"
     ):
@@ -147,7 +147,7 @@ def test_a_system_of_single_players_is_not_judged_by_games_of_teams(name, compar
         podium.tune(games, name, train_until="50%", trials=2)
 
 
-def test_a_team_that_is_a_label_leaves_players_to_be_judged_alone():
+def test_players_with_only_a_team_label_are_judged_individually():
     own = [row | {"position": place} for place, row in enumerate(team_games(), start=1)]
     assert podium.evaluate(own, ["elo", "elo-mmr"]).scores["pairs"].to_list() == [12, 12]
     label = [row | {"position": 1.0} for row in own if row["player"] in ("ana", "cleo")]
@@ -157,7 +157,7 @@ def test_a_team_that_is_a_label_leaves_players_to_be_judged_alone():
 def test_win_draw_and_loss_are_scored_in_pools_with_drawn_duels():
     drawn = [row | {"position": 1} for row in races("ab")]
     found = scores(drawn + races("ab", "abc", start=2))
-    first = -math.log(0.2)  # a fifth of the duels of equals are drawn at first
+    first = -math.log(0.2)  # at first, a fifth of the duels between equals are draws
     later = evaluate(drawn, [find("elo")()]).scores["three_way_log_loss"].item()
     assert later == pytest.approx(first)
     assert found["three_way_log_loss"] > 0.0

@@ -1,4 +1,4 @@
-"""What a data scientist calls: names and texts for systems, tables for results, and metrics of one's own."""
+"""Functions for data analysis: systems by name or text, results as tables, and user-defined metrics."""
 
 import math
 from datetime import UTC, datetime, timedelta
@@ -18,7 +18,7 @@ SEASON = podium.simulate(players=12, events=60, entrants=5, heats=2, teams=0, se
 
 @pytest.mark.parametrize("system", times(["elo", "elo-mmr"], ["elo", "glicko2", "elo-mmr"]))
 @pytest.mark.parametrize("period", ["event", "1w"])
-def test_predictions_are_the_pairs_that_an_evaluation_judges(system, period):
+def test_predictions_are_the_pairs_of_an_evaluation(system, period):
     if (system, period) == ("elo-mmr", "1w"):
         with pytest.raises(podium.ParameterError, match="has no rating periods"):
             podium.rate(SEASON, system, period=period)
@@ -32,16 +32,16 @@ def test_predictions_are_the_pairs_that_an_evaluation_judges(system, period):
     assert loss == pytest.approx(judged["log_loss"], rel=1e-12)
 
 
-def test_a_prediction_is_what_was_expected_before_the_event():
+def test_a_prediction_is_the_expected_score_before_the_event():
     events = SEASON["event_id"].unique(maintain_order=True)
     until = SEASON.filter(pl.col("event_id").is_in(events[:40].implode()))
     pairs = podium.rate(SEASON, "glicko2").predictions().filter(event_id=events[40])
     before = podium.rate(until, "glicko2")
     for player, opponent, expected in pairs.select("player", "opponent", "expected").iter_rows():
-        assert expected == pytest.approx(before.expected(player, opponent), abs=2e-3)  # which counts no idle days
+        assert expected == pytest.approx(before.expected(player, opponent), abs=2e-3)  # without idle days
 
 
-def test_sides_are_compared_and_those_who_both_quit_are_no_pair():
+def test_sides_are_compared_but_not_two_quitters():
     rows = [
         {"event_id": "a", "player": "ana", "team": "x", "position": 1},
         {"event_id": "a", "player": "ben", "team": "x", "position": 1},
@@ -62,7 +62,7 @@ def test_sides_are_compared_and_those_who_both_quit_are_no_pair():
     assert nothing.is_empty()
 
 
-def test_a_metric_of_ones_own_is_a_column_over_the_judged_pairs():
+def test_a_user_defined_metric_is_a_column_over_the_judged_pairs():
     from sklearn.metrics import roc_auc_score
 
     window = podium.Window(since=SEASON["started_at"].to_list()[SEASON.height // 2], min_events=3)
@@ -76,7 +76,7 @@ def test_a_metric_of_ones_own_is_a_column_over_the_judged_pairs():
     assert scores["auc"].is_between(0.5, 1.0).all()
 
 
-def test_a_text_has_the_parameters_of_a_system():
+def test_a_text_can_set_a_systems_parameters():
     by_text, by_name = podium.rate(SEASON, "elo:k=20,scale=300"), podium.rate(SEASON, "elo", k=20, scale=300)
     assert by_text.ratings.equals(by_name.ratings)
     assert podium.rate(SEASON, "elo:k=20", scale=300).ratings.equals(by_name.ratings)
@@ -162,12 +162,12 @@ WRONG: Any = {"system": lambda: 0, "class": find("elo"), "name": ["a"], "number"
         ),
     ],
 )
-def test_wrong_arguments_get_a_sentence(call, sentence):
+def test_wrong_arguments_are_clear_errors(call, sentence):
     with pytest.raises((podium.ParameterError, podium.ResultsError), match=sentence):
         call()
 
 
-def test_a_season_is_simulated_by_its_settings():
+def test_a_season_can_be_simulated_from_settings():
     assert podium.simulate(events=5, seed=2).results.equals(podium.simulate(podium.Scenario(events=5, seed=2)).results)
     with pytest.raises(podium.ParameterError, match="'evnets' is not a setting of a season"):
         podium.simulate(evnets=5)
@@ -194,7 +194,7 @@ TEAMS = pl.DataFrame(
 
 
 def chance_by_sums(system, mine, theirs):
-    """The chance of a side by the sums of means and variances; members are (mean, deviation, part of the game)."""
+    """Return a side's chance from sums of means and variances. Members are (mean, deviation, part of the game)."""
     lead = sum(part * mean for mean, _, part in mine) - sum(part * mean for mean, _, part in theirs)
     variance = sum(part**2 * (deviation**2 + system.tau**2) for _, deviation, part in mine + theirs)
     if system.name == "trueskill":
@@ -229,7 +229,7 @@ def test_a_side_is_predicted_by_the_model_that_rates_it(name):
 
 
 @pytest.mark.parametrize("name", ["trueskill", "openskill-bt"])
-def test_who_quits_alone_is_not_predicted_to_quit(name):
+def test_a_single_players_quit_does_not_affect_the_prediction(name):
     rows = [("ana", 1, "finished", 600.0), ("ben", 2, "finished", 600.0), ("cleo", 3, "quit", 30.0)]
     names = ["player", "position", "status", "played_s"]
     race = pl.DataFrame([{"event_id": "e", "duration_s": 600.0, **dict(zip(names, row, strict=True))} for row in rows])
@@ -238,7 +238,7 @@ def test_who_quits_alone_is_not_predicted_to_quit(name):
 
 @pytest.mark.parametrize("system", ["elo", "openskill-pl"])
 @pytest.mark.parametrize("season", [SEASON, TEAMS], ids=["alone", "teams"])
-def test_the_order_of_rows_in_an_event_says_nothing_to_a_metric(system, season):
+def test_the_order_of_rows_in_an_event_does_not_affect_metrics(system, season):
     from sklearn.metrics import roc_auc_score
 
     metrics = {"auc": lambda result, chance: roc_auc_score(result[result != 0.5] == 1.0, chance[result != 0.5])}

@@ -1,4 +1,4 @@
-"""The predictions that are judged: compiled, to the bit of a definition in plain Python."""
+"""Compiled judging of predictions gives exactly the results of a definition in plain Python."""
 
 import functools
 import math
@@ -22,12 +22,14 @@ MIN_EVENTS, ESTABLISHED_EVENTS = 1, 3
 
 
 def add(numbers):
-    """The sum in the order of the numbers, each rounded: from Python 3.12 on, `sum` is nearer."""
+    """Add numbers in order and round each sum. From Python 3.12 on, `sum` is more precise."""
     return functools.reduce(operator.add, numbers, 0.0)
 
 
 def judge(system, events):
-    """Every heat's pairs, as (chance, result, least record), and its winners' chance and share of the favourites."""
+    """Yield each heat's pairs as (chance, result, least record), the winners' chance, and their share of the
+    favourites.
+    """
     columns, params, newcomer = events.columns, system.params(), system.newcomer()
     known = [type(newcomer)(*state) for state in states_brought(system, events, replay(system, events)).tolist()]
     entries = columns.entries if columns.entries.size else columns.entrants
@@ -61,7 +63,7 @@ def judge(system, events):
 
 
 def pair_scores(pairs):
-    """The sums of a heat, as PairScores has them."""
+    """Return the sums of a heat as PairScores."""
     losses = [-(s * math.log(p) + (1.0 - s) * math.log(1.0 - p)) for p, s, _ in pairs]
     misses = [(s - p) * (s - p) for p, s, _ in pairs]
     right = [0.5 if 0.5 in (p, s) else float((p > 0.5) == (s > 0.5)) for p, s, _ in pairs]

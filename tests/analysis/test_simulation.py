@@ -1,4 +1,4 @@
-"""Simulated seasons: the same each time, what they contain, and skills that come back."""
+"""Simulated seasons: they are reproducible and contain what was set, and systems find their skills."""
 
 import dataclasses
 from typing import Any
@@ -35,7 +35,7 @@ from podium.systems import find, names
         }
     )
 )
-def test_any_season_is_a_results_table_and_the_same_again(kw):
+def test_a_season_is_a_results_table_and_reproducible(kw):
     simulated, again = simulate(Scenario(**kw)), simulate(Scenario(**kw))
     assert simulated.results.equals(again.results)
     assert simulated.skills.equals(again.skills)
@@ -57,8 +57,8 @@ def test_any_season_is_a_results_table_and_the_same_again(kw):
         assert np.abs(both["time_s"] - both["time_s_laps"]).max() <= 0.5 * kw["resolution_s"] + 1e-6
 
 
-def test_wins_are_as_the_model_says():
-    """Two players, no clock to speak of: within four standard errors."""
+def test_wins_follow_the_model():
+    """Two players with a very fine clock: within four standard errors."""
     base: dict[str, Any] = {
         "players": 2,
         "entrants": 2,
@@ -75,7 +75,7 @@ def test_wins_are_as_the_model_says():
     assert abs(wins.mean() - chance) < 4.0 * np.sqrt(chance * (1.0 - chance) / wins.size)
 
 
-def test_the_schedules_differ_as_they_say():
+def test_each_schedule_chooses_different_fields():
     spreads = {}
     for schedule in ("random", "matched"):
         skills = simulate(Scenario(events=300, schedule=schedule, drift=0.0, jumps=0.0)).skills
@@ -86,7 +86,7 @@ def test_the_schedules_differ_as_they_say():
     assert fields.n_unique() == 25
 
 
-def test_players_come_go_and_leap():
+def test_players_join_leave_and_improve_suddenly():
     skills = simulate(Scenario(events=2000, newcomers=0.5, leavers=0.5, jumps=1.0, drift=0.0)).skills
     career = skills.group_by("player", maintain_order=True).agg(
         first=pl.int_range(pl.len()).first(), leaps=(pl.col("skill").diff().abs() > 200.0).sum()
@@ -96,7 +96,7 @@ def test_players_come_go_and_leap():
 
 
 @pytest.mark.parametrize("end", [0, 1])
-def test_at_its_bounds_a_season_is_a_results_table(end):
+def test_a_season_with_extreme_settings_is_a_results_table(end):
     wide: dict[str, Any] = {
         name: BOUNDS[name][end] for name in ("days", "skill_deviation", "drift", "jump", "ideal_s", "spread")
     }
@@ -122,7 +122,7 @@ def test_at_its_bounds_a_season_is_a_results_table(end):
         {"drift": float("nan")},
     ],
 )
-def test_impossible_seasons_are_refused(wrong):
+def test_impossible_seasons_are_rejected(wrong):
     with pytest.raises(podium.ParameterError):
         Scenario(**wrong)
 
@@ -134,7 +134,7 @@ def season():
 
 STARTING_RATED = {
     name: {"first_ratings": False} for name in ("dwz", "fide")
-}  # nobody brings a rating to a simulated season
+}  # nobody has a rating before a simulated season
 
 
 def test_every_system_finds_the_skills(season):
@@ -154,7 +154,7 @@ def test_every_system_finds_the_skills(season):
 
 
 def test_a_perfect_system_has_no_error(season):
-    """Ratings that are the skills themselves: the yardstick reads nothing."""
+    """The ratings are the skills themselves, so all measured errors are zero."""
     from podium.analysis import recovery
 
     history = season.skills.with_columns(
@@ -180,7 +180,7 @@ def test_a_perfect_system_has_no_error(season):
     assert summary["inflation"] == pytest.approx(0.0, abs=1e-9)
 
 
-def test_skills_that_do_not_fit_are_refused(season):
+def test_skills_that_do_not_fit_are_rejected(season):
     elo = [find("elo")()]
     for wrong, message in (
         (season.skills.drop("skill"), "the skills have no skill column"),
@@ -196,7 +196,7 @@ def test_skills_that_do_not_fit_are_refused(season):
         recover(few, season.skills, elo)
 
 
-def test_the_commands_write_and_read_back(tmp_path, capsys):
+def test_the_commands_write_and_read_a_season(tmp_path, capsys):
     for suffix in (".csv", ".parquet", ".json", ".jsonl"):
         out, skills = tmp_path / f"season{suffix}", tmp_path / f"skills{suffix.upper()}"
         options = ["--set", "events=400", "--set", "players=20", "--set", "schedule=grid", "--seed", "5"]

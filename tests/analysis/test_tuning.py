@@ -1,4 +1,4 @@
-"""Tuning: the past is searched, the future only tests."""
+"""Tuning searches only earlier events and tests on later ones."""
 
 import json
 from pathlib import Path
@@ -23,7 +23,7 @@ RACES = [
 ]
 
 
-def test_the_later_events_are_not_searched():
+def test_the_search_does_not_use_later_events():
     other = [row | ({"position": 7 - row["position"]} if row["started_at"] > "2025-03-20" else {}) for row in RACES]
     one, two = (
         tune(podium.read_results(rows), find("elo")(), "2025-03-20", trials=6).system for rows in (RACES, other)
@@ -31,7 +31,7 @@ def test_the_later_events_are_not_searched():
     assert one == two
 
 
-def test_more_trials_go_on_from_a_study(tmp_path):
+def test_more_trials_continue_a_study(tmp_path):
     results, study = podium.read_results(RACES), tmp_path / "elo.db"
     tune(results, find("elo")(), "2025-03-20", trials=4, study=study)
     seen = []
@@ -40,8 +40,8 @@ def test_more_trials_go_on_from_a_study(tmp_path):
     assert seen[-1] == 8
 
 
-def test_a_share_parts_results_without_dates():
-    """In the order of the file; what is not shared between candidates goes through the same door."""
+def test_a_share_splits_results_without_dates():
+    """The split is in the order of the file, for systems with and without a shared search."""
     undated = [{name: value for name, value in row.items() if name != "started_at"} for row in RACES]
     for name in ("elo", "openskill-pl"):
         tuning = tune(podium.read_results(undated), find(name)(), "60%", trials=2)
@@ -51,12 +51,12 @@ def test_a_share_parts_results_without_dates():
             tune(podium.read_results(undated), find("elo")(), wrong, trials=1)
 
 
-def test_a_search_never_ends_behind_its_start():
+def test_a_search_is_never_worse_than_its_start():
     tuning = tune(podium.read_results(RACES), find("elo")(), "2025-03-20", trials=2)
     assert tuning.fitted <= tuning.fitted_defaults
 
 
-def test_the_file_is_read_back(tmp_path):
+def test_a_written_file_can_be_read_back(tmp_path):
     path = tmp_path / "tuned.toml"
     for system in (
         find("folyami").from_text({"k": 31.25, "remoteness": None}),
@@ -75,7 +75,7 @@ def test_the_command_writes_the_file(tmp_path, capsys):
     assert output["parameters"]["k"] == chosen_system(None, None, out).params().k
 
 
-def test_without_a_path_nothing_is_overwritten(tmp_path, monkeypatch, capsys):
+def test_without_a_path_no_file_is_overwritten(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     Path("races.json").write_text(json.dumps(RACES))
     Path("elo-tuned.toml").write_text("keep me")
@@ -87,7 +87,7 @@ def test_without_a_path_nothing_is_overwritten(tmp_path, monkeypatch, capsys):
     assert chosen_system(None, None, Path("elo-tuned-3.toml")).name == "elo"
 
 
-def test_what_cannot_be_tuned_says_why(tmp_path):
+def test_impossible_searches_are_clear_errors(tmp_path):
     results = podium.read_results(RACES)
     with pytest.raises(podium.ParameterError, match="leaves no events before or after it"):
         tune(results, find("elo")(), "2026-01-01", trials=1)
@@ -97,7 +97,7 @@ def test_what_cannot_be_tuned_says_why(tmp_path):
         tune(results, find("elo")(), "2025-03-20", trials=1, study=study)
 
 
-def test_a_system_without_numbers_to_search_has_nothing_to_tune(tmp_path):
+def test_a_system_without_tunable_parameters_is_an_error(tmp_path):
     with pytest.raises(podium.ParameterError, match="adaptive has nothing to tune"):
         tune(RACES, "adaptive", train_until="60%", trials=2, study=tmp_path / "study.db")
     assert not (tmp_path / "study.db").exists()

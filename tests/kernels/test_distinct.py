@@ -1,4 +1,4 @@
-"""Numbers that are all different are recognised the same in Python and in kernels."""
+"""Python and kernels agree if numbers are all different."""
 
 from itertools import combinations
 
@@ -25,12 +25,12 @@ compiled_apart = compile_kernel(_are_apart, cached=False)
 
 @pytest.fixture
 def pairs():
-    """Different numbers, with others of them before and after."""
+    """Return different numbers, with copies of some of them before and after."""
     numbers = np.random.default_rng(6).permutation(NUMBERS).astype(np.int32)
     return np.concatenate([numbers[:6], numbers, numbers[:8]]).reshape(-1, PAIR)
 
 
-def test_numbers_beyond_are_not_looked_at(pairs):
+def test_numbers_outside_the_batch_are_ignored(pairs):
     assert are_disjoint(pairs, 3)
     assert compiled(pairs, 3)
 
@@ -44,8 +44,8 @@ def test_any_two_equal_numbers_are_found(pairs):
         assert not are_disjoint(with_equal, 3), (one, other)
 
 
-def test_any_number_of_two_batches_is_found():
-    """Within a batch numbers may be equal: only those of one and of the other are compared."""
+def test_a_common_number_of_two_batches_is_found():
+    """Numbers within one batch may be equal, because only numbers of different batches are compared."""
     pairs = np.arange(3 * NUMBERS, dtype=np.int32).reshape(-1, PAIR)
     pairs[:AT_ONCE] = 7
     pairs[2 * AT_ONCE :] = 8

@@ -1,4 +1,4 @@
-"""Four numbers at once: the same bits in Python, in kernels, and one by one."""
+"""Calculations with four numbers at once give the same bits in Python, in kernels, and one by one."""
 
 import operator
 
@@ -16,7 +16,7 @@ NUMBERS = np.concatenate([np.array(EDGES), RNG.normal(0.0, 30.0, 392)]).reshape(
 
 
 def compute(table, number, out):
-    """Every operator, of two fours and of a four and a number, and what is made of fours."""
+    """Apply every operator to two fours and to a four and a number, and create fours."""
     for row in range(table.shape[0]):
         one, other = four_at(table, row, 0), four_at(table, row, FOUR)
         put_four(out, row, 0, one + other)
@@ -33,19 +33,19 @@ def compute(table, number, out):
 
 
 def computed(function, number=0.3):
-    """What a function, compiled or not, writes."""
+    """Return the output of a function, compiled or not."""
     out = np.full((len(NUMBERS), 32), np.nan)
     function(NUMBERS, number, out)
     return out
 
 
-def test_kernels_compute_as_python_does():
+def test_kernels_and_python_have_the_same_bits():
     np.testing.assert_array_equal(
         computed(compile_kernel(compute, cached=False)).view(np.int64), computed(compute).view(np.int64)
     )
 
 
-def test_each_number_is_what_it_would_be_alone():
+def test_each_number_has_the_result_of_a_single_calculation():
     out, one, other = computed(compute), NUMBERS[:, :FOUR], NUMBERS[:, FOUR:]
     with np.errstate(all="ignore"):
         for k, act in enumerate(OPERATORS):
@@ -54,7 +54,7 @@ def test_each_number_is_what_it_would_be_alone():
     np.testing.assert_array_equal(out[:, 24:28], [[logistic(float(x)) for x in row] for row in one])
 
 
-def test_a_number_of_numpy_leaves_operators_to_fours():
+def test_numpy_numbers_can_be_multiplied_with_fours():
     assert np.float64(2.0) * four(1.0, 2.0, 3.0, 4.0) == four(2.0, 4.0, 6.0, 8.0)
     with pytest.raises(TypeError):
         four(1.0, 2.0, 3.0, 4.0) * "2"

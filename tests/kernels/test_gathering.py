@@ -11,7 +11,7 @@ from podium.kernels.records import LANES
 
 
 class Three(NamedTuple):
-    """A row's numbers."""
+    """The numbers of a row."""
 
     a: float
     b: float
@@ -29,7 +29,7 @@ compiled = compile_kernel(_gather, cached=False)
 
 
 @pytest.mark.parametrize(("side", "begin"), [(0, 0), (1, 0), (1, AT_ONCE)])
-def test_lanes_hold_the_rows_asked_for(side, begin):
+def test_lanes_hold_the_requested_rows(side, begin):
     source = np.random.default_rng(3).normal(size=(50, 4))
     pairs = np.random.default_rng(4).integers(0, 50, (3 * AT_ONCE, 2)).astype(np.uint32)
     plain, from_kernel = np.zeros((2, 6, LANES))

@@ -1,4 +1,4 @@
-"""ln x and x^y: right to the last places, and the same however they are run."""
+"""ln x and x^y are correct to the last places, and the same in Python and in kernels."""
 
 import math
 from decimal import Decimal, localcontext
@@ -21,7 +21,7 @@ def drawn():
     return np.concatenate([EDGES, np.exp(rng.uniform(-700.0, 700.0, 1500)), 1.0 + rng.normal(0.0, 0.3, 1500) ** 3])
 
 
-def test_is_within_a_unit_in_the_last_place():
+def test_logarithms_are_within_a_unit_in_the_last_place():
     with localcontext() as context:
         context.prec = 40
         for x in drawn()[drawn() > 0.0]:

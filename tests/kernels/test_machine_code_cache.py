@@ -1,4 +1,4 @@
-"""Machine code on disk: one process stores it, another loads it, as long as the source is what it was."""
+"""Machine code on disk: one process stores it, and another loads it if the source is unchanged."""
 
 import json
 import os
@@ -22,12 +22,13 @@ from scaling import scaled
 value, counts = scaled(21.0), (scaled.stats.cache_hits, scaled.stats.cache_misses)
 print(json.dumps([value, *(sum(each.values()) for each in counts), "numba.np.arraymath" in sys.modules]))
 """
-# Hits and misses of the cache, and whether numba's registries were loaded, which take longer to load than machine code.
+# Hits and misses of the cache, and True if numba's registries were loaded, which takes longer than loading machine
+# code.
 COMPILED, LOADED = [0, 1, True], [1, 0, False]
 
 
 def run_program(program, folder):
-    """What a program prints in a process of its own that finds modules, and keeps machine code, in a folder."""
+    """Run a program in a separate process, with modules and machine code in a folder, and return its output."""
     environment = os.environ | {
         "PYTHONPATH": os.pathsep.join([str(folder), *filter(None, sys.path)]),
         "PYTHONDONTWRITEBYTECODE": "1",
@@ -40,7 +41,9 @@ def run_program(program, folder):
 
 @pytest.fixture
 def run(tmp_path):
-    """Runs a kernel in a process of its own: its value, and whether it was compiled or loaded."""
+    """Return a function that runs a kernel in a separate process, and returns its value and if it was compiled or
+    loaded.
+    """
 
     def run_kernel(factor):
         (tmp_path / "scaling.py").write_text(MODULE.format(factor=factor))
@@ -50,10 +53,10 @@ def run(tmp_path):
     return run_kernel
 
 
-def test_another_process_loads_what_one_stored_for_the_same_source(run):
+def test_another_process_loads_the_stored_code_of_the_same_source(run):
     assert run("2.0") == (42.0, COMPILED)
     assert run("2.0") == (42.0, LOADED)
-    assert run("3.0") == (63.0, COMPILED)  # of a source that is as long
+    assert run("3.0") == (63.0, COMPILED)  # a source of the same length
     assert run("3.0") == (63.0, LOADED)
 
 
@@ -87,7 +90,7 @@ print(json.dumps([read_value(first.First(1.0)), sum(read_value.stats.cache_hits.
 """
 
 
-def test_what_was_compiled_for_others_is_not_loaded(tmp_path):
+def test_code_compiled_for_other_types_is_not_loaded(tmp_path):
     for name in ("first", "second"):
         (tmp_path / f"{name}.py").write_text(PARAMETERS.format(name=name.title()))
     (tmp_path / "reading.py").write_text(READING)
@@ -119,7 +122,7 @@ print(json.dumps(found))
 
 @pytest.fixture(scope="module")
 def damaged(tmp_path_factory):
-    """What became of each damaged file in a process that damaged one after the other: loaded or compiled, by file."""
+    """Return for each damaged file if its code was loaded or compiled. One process damages all files in turn."""
     folder = tmp_path_factory.mktemp("damaged")
     (folder / "scaling.py").write_text(MODULE.format(factor="2.0"))
     found = run_program(DAMAGING, folder)
@@ -129,6 +132,6 @@ def damaged(tmp_path_factory):
 
 @pytest.mark.parametrize("suffix", ["nbi", "nbc"])
 @pytest.mark.parametrize("content", ["", "damaged"])
-def test_a_damaged_file_is_compiled_anew(damaged, suffix, content):
-    """An empty one is what a loss of power leaves."""
+def test_a_damaged_file_is_compiled_again(damaged, suffix, content):
+    """A loss of power can leave an empty file."""
     assert damaged[f"{suffix} {content}"] == [[42.0, 0, 1], [42.0, 1, 0]]

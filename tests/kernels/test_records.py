@@ -1,4 +1,4 @@
-"""NamedTuples in rows and columns of tables: the compiled forms do what those in Python do."""
+"""NamedTuples in rows and columns of tables are stored alike in kernels and in Python."""
 
 from typing import NamedTuple
 

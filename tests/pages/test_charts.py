@@ -1,4 +1,4 @@
-"""Charts stretch without distorting, name what they show, and stay inside their frame."""
+"""Charts stretch without distortion, have labels, and stay inside their frame."""
 
 import xml.etree.ElementTree as ET
 from datetime import UTC, datetime, timedelta
@@ -46,13 +46,13 @@ def parsed(drawing):
 
 
 def places_of(root, css):
-    """Every point of the paths of a class."""
+    """Return every point of the path of a class."""
     (path,) = [each for each in root.iter("path") if each.get("class") == css]
     pairs = path.get("d").strip("MZ").replace("M", "L").split("L")
     return [tuple(float(number) for number in pair.split()) for pair in pairs]
 
 
-def test_a_history_links_its_dots_and_says_its_highest_and_newest_rating():
+def test_a_history_links_its_events_and_labels_the_highest_and_newest_rating():
     drawing = history_chart([line([1500.0, 1620.4, 1580.2, 1541.6])], "Rating of Zoë", digits=1)
     root = parsed(drawing)
     links = list(root.iter("a"))
@@ -62,10 +62,10 @@ def test_a_history_links_its_dots_and_says_its_highest_and_newest_rating():
     outline = places_of(root, "line")
     assert [x for x, _ in outline] == [0.0, 333.0, 667.0, 1000.0]
     heights = [y for _, y in outline]
-    assert sorted(range(4), key=lambda k: heights[k]) == [1, 2, 3, 0]  # up is more
+    assert sorted(range(4), key=lambda k: heights[k]) == [1, 2, 3, 0]  # higher ratings are further up
 
 
-def test_a_band_of_newcomers_is_cut_off_and_the_newest_is_whole():
+def test_a_wide_interval_is_cut_off_but_not_the_newest():
     points = [HistoryPoint(START + timedelta(days=k), 1500.0 + 10 * k, 350.0 / (k + 1)) for k in range(20)]
     root = parsed(history_chart([HistoryLine("Ana", points)], "Rating of Ana", digits=1))
     band = places_of(root, "band")
@@ -77,7 +77,7 @@ def test_a_band_of_newcomers_is_cut_off_and_the_newest_is_whole():
     assert lower[1] - middle == pytest.approx(middle - upper[1], abs=0.11)
 
 
-def test_of_many_events_sixty_are_linked_and_the_newest_is_one():
+def test_at_most_sixty_events_are_linked_including_the_newest():
     drawing = history_chart([line([1500.0 + k % 90 for k in range(300)])], "Rating", digits=1)
     root = parsed(drawing)
     links = list(root.iter("a"))
@@ -99,7 +99,7 @@ def test_results_without_dates_are_numbered():
     assert "event 10" in {each.text for each in root.iter("text")}
 
 
-def test_two_players_are_told_apart_by_name_and_dashes_and_names_are_text():
+def test_two_players_differ_in_name_and_dashes_and_names_are_escaped():
     strange = '<b onload="x">&'
     drawing = history_chart(
         [line([1500.0, 1600.0], strange), line([1500.0, 1400.0], "N" * 200)], f"{strange} and N", digits=1
@@ -112,7 +112,7 @@ def test_two_players_are_told_apart_by_name_and_dashes_and_names_are_text():
     assert "<b" not in str(drawing)
 
 
-def test_a_name_stands_where_its_line_ends():
+def test_a_name_is_at_the_end_of_its_line():
     early = HistoryLine("Nico", [HistoryPoint(START + timedelta(days=30 * k), 1400.0 + 10 * k) for k in range(40)])
     late = HistoryLine("Max", [HistoryPoint(START + timedelta(days=900 + 30 * k), 1380.0 + 10 * k) for k in range(50)])
     root = parsed(history_chart([early, late], "Nico and Max", digits=1, height=216))
@@ -122,13 +122,13 @@ def test_a_name_stands_where_its_line_ends():
     assert abs(labels["Max"] - ends[1]) < 40.0
 
 
-def test_long_labels_of_dates_are_fewer_on_a_phone():
+def test_a_phone_has_fewer_long_date_labels():
     root = parsed(history_chart([line([1500.0 + k for k in range(48)])], "Rating", digits=1))
     months = [each for each in root.iter("text") if each.text.startswith(("Jan", "Mar", "May", "Jul", "Sep", "Nov"))]
     assert len([each for each in months if each.get("class") != "desk"]) <= 3
 
 
-def test_no_points_no_drawing():
+def test_without_points_there_is_no_drawing():
     assert history_chart([HistoryLine("Ana", [])], "Rating", digits=1) == ""
     assert distribution_bars([], 50.0, None, "Players") == ""
 
@@ -136,7 +136,7 @@ def test_no_points_no_drawing():
 @pytest.mark.parametrize(
     "days", [0.0, 0.01, 0.4, 1.0, 3.0, 20.0, 61.0, 200.0, 400.0, 999.0, 1001.0, 5000.0, 40_000.0, 700_000.0]
 )
-def test_labels_of_dates_stand_within_the_time_and_are_few(days):
+def test_date_labels_are_within_the_period_and_few(days):
     since = START + timedelta(days=2, hours=7) if days < 100_000 else datetime(1, 3, 1, tzinfo=UTC)
     steps = dates(since, since + timedelta(days=days))
     assert len(steps) <= 11
@@ -154,13 +154,13 @@ def test_dates_end_with_the_calendar(days):
 
 
 @pytest.mark.parametrize(("low", "high"), [(0.0, 1.0), (1432.1, 1951.7), (-0.03, 0.02), (1e8, 1e8 + 1), (5.0, 5.0)])
-def test_round_values_are_within_and_few(low, high):
+def test_round_values_are_within_the_range_and_few(low, high):
     values = round_values(low, high, 5)
     assert 1 <= len(values) <= 6
     assert all(low - 1e-9 <= each <= high + 1e-9 for each in values)
 
 
-def test_the_expected_score_is_marked_where_it_is_asked_for():
+def test_requested_expected_scores_are_marked():
     points = [(gap, 1.0 / (1.0 + 10.0 ** (-gap / 400.0))) for gap in range(-600, 601, 50)]
     root = parsed(expected_curve(points, {0: "50 %", 200: "76 %", 400: "91 %"}, "Chance"))
     assert {"equal", "+300", f"{MINUS}600", "50 %", "76 %", "91 %"} <= {each.text for each in root.iter("text")}
@@ -181,7 +181,7 @@ def test_dots_of_more_duels_are_larger_and_have_their_interval():
     assert {"what was expected", "what happened"} <= {each.text for each in root.iter("text")}
 
 
-def test_bars_lie_on_one_scale_with_losses_to_the_left():
+def test_bars_have_one_scale_with_losses_to_the_left():
     gain, loss = (parsed(signed_bar(value, -5.0, 15.0)) for value in (15.0, -5.0))
     (up,), (down,) = gain.findall("rect"), loss.findall("rect")
     assert (up.get("class"), up.get("x"), up.get("width")) == ("up", "25%", "75%")
@@ -191,14 +191,14 @@ def test_bars_lie_on_one_scale_with_losses_to_the_left():
 
 
 @pytest.mark.parametrize("share", [0.0, 0.001, 0.585, 1.0])
-def test_a_split_bar_stays_whole(share):
+def test_both_parts_of_a_split_bar_fill_it(share):
     first, second = parsed(split_bar(share, "Max 59 %, Lando 41 %")).findall("rect")
     end = float(second.get("x")[:-1]) + float(second.get("width")[:-1])
     assert end == pytest.approx(100.0)
     assert float(first.get("width")[:-1]) <= float(second.get("x")[:-1])
 
 
-def test_the_own_bar_stands_out():
+def test_the_players_own_bar_is_highlighted():
     root = parsed(distribution_bars([(1400.0, 3), (1450.0, 12), (1500.0, 5)], 50.0, 1462.0, "Players by rating"))
     assert [each.get("class") for each in root.findall("rect")] == ["bar b", "bar", "bar b"]
     assert "you" in {each.text for each in root.iter("text")}

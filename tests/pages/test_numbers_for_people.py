@@ -1,4 +1,4 @@
-"""Numbers, moments and names as people read them, and the parts that a change is drawn of."""
+"""Numbers, times and names in readable form, and the parts of drawn changes."""
 
 import re
 from datetime import UTC, date, datetime
@@ -57,13 +57,13 @@ from podium.support.words import part
         (numbers.in_sentence("<b> won & <b> lost", "<b>"), "<bdi>&lt;b&gt;</bdi> won &amp; <bdi>&lt;b&gt;</bdi> lost"),
     ],
 )  # fmt: skip
-def test_a_number_reads_as_people_write_it(text, expected):
+def test_a_number_is_written_for_people(text, expected):
     assert str(text) == expected
 
 
 @pytest.mark.parametrize("name", ["a/b", ".", "..", "...", "?#%", "שרה", "\N{WAVING BLACK FLAG}"])
-def test_a_name_comes_back_from_its_address(name):
-    """Browsers take a part of dots alone for a step to the folder above, however it is encoded."""
+def test_a_name_can_be_read_back_from_its_address(name):
+    """Browsers read a path part of only dots as the folder above, even if it is encoded."""
     from urllib.parse import unquote
 
     encoded = part(name)
@@ -72,7 +72,7 @@ def test_a_name_comes_back_from_its_address(name):
     assert decode_name(unquote(encoded).replace("/", "\x1f")) == name
 
 
-def test_duels_are_squares_as_long_as_squares_can_be_told_apart():
+def test_duels_are_squares_unless_there_are_too_many():
     few, middle, many = (str(duel_marks(count, won, expected, "x")) for count, won, expected in
                          ((4, 2.5, 3.1), (50, 20.0, 25.0), (61, 30.0, 20.0)))  # fmt: skip
     assert few.count("M") == 5  # two won, a half and its outline, one lost
@@ -82,7 +82,7 @@ def test_duels_are_squares_as_long_as_squares_can_be_told_apart():
     assert duel_marks(0, 0.0, 0.0, "x") == ""
 
 
-def test_a_bar_begins_where_the_one_above_ends_and_none_is_invisible():
+def test_a_bar_begins_at_the_end_of_the_one_above_and_is_visible():
     scale = Scale.over([Decimal(0), Decimal(100)])
     first = str(bar(scale, Decimal(0), Decimal(100)))
     second = str(bar(scale, Decimal(100), Decimal("0.1")))
@@ -94,7 +94,7 @@ def test_a_bar_begins_where_the_one_above_ends_and_none_is_invisible():
     assert 'x1="50%"' in level
 
 
-def test_a_spark_is_level_where_nothing_moves_and_absent_for_one_point():
+def test_a_sparkline_is_level_without_changes_and_absent_for_one_point():
     assert "M0 12L96 12" in spark([5.0, 5.0])
     assert spark([5.0]) == ""
     assert len(spark([float(each) for each in range(16)])) < 260
@@ -104,7 +104,7 @@ def line(player, place, **more):
     return dict.fromkeys(SCHEMA) | {"player": player, "place": place, "status": "finished"} | more
 
 
-def test_the_first_has_a_time_and_the_others_a_gap():
+def test_the_winner_has_a_time_and_the_others_have_a_gap():
     lines = [
         line("a", 1, time_s=83.5, gap_s=0.0),
         line("b", 2, time_s=84.75, gap_s=1.25),
@@ -116,7 +116,7 @@ def test_the_first_has_a_time_and_the_others_a_gap():
     assert [row.total for row in table.rows] == ["1:23.5", "+1.25\N{NO-BREAK SPACE}s", numbers.DASH, "did not finish"]
 
 
-def test_a_phone_leaves_out_all_but_the_first_and_those_beside_the_chosen():
+def test_a_phone_shows_only_the_first_places_and_the_chosen_players_neighbours():
     lines = [line(f"p{place}", place) for place in range(1, 21)]
     assert [row.player for row in result_table(lines, {}, {}, "p10", "").rows if not row.is_extra] == [
         "p1", "p2", "p3", "p9", "p10", "p11",
@@ -124,7 +124,7 @@ def test_a_phone_leaves_out_all_but_the_first_and_those_beside_the_chosen():
     assert not result_table(lines[:12], {}, {}, "p10", "").is_long
 
 
-def test_whoever_does_not_start_is_last_and_has_no_place():
+def test_players_who_do_not_start_are_last_without_a_place():
     lines = [line("late", None, status="did_not_start"), line("first", 1, score=3.0), line("second", 2, score=1.0)]
     rows = result_table(lines, {}, {}, "", "").rows
     assert [(row.place, row.player, row.total) for row in rows] == [
@@ -132,19 +132,19 @@ def test_whoever_does_not_start_is_last_and_has_no_place():
     ]  # fmt: skip
 
 
-def test_a_contact_is_told_what_it_is_about():
+def test_a_contact_address_includes_pool_event_and_player():
     assert contact_address("", "p", "e", "a") == ""
     assert contact_address("a@b.example", "p", "e 1", "ü") == "mailto:a@b.example?subject=p%3A%20e%201%2C%20%C3%BC"
     assert contact_address("https://x.example/#top", "p", "e", "") == "https://x.example/?pool=p&event=e#top"
 
 
-def test_a_style_sheet_means_the_same_without_spaces():
+def test_a_style_sheet_without_spaces_has_the_same_meaning():
     style = '/* a: b */ .a > b, .c :is(d, e) { margin: 0 auto; width: calc(1px + 2px) }\n.f::before { content: "/" }\n'
     assert without_spaces(style) == '.a>b,.c :is(d,e){margin:0 auto;width:calc(1px + 2px)}.f::before{content:"/"}'
 
 
-def test_colours_stand_in_the_tokens_alone():
-    """And no rule names a side of the page: what is left in one language is right in another."""
+def test_colours_are_only_in_the_tokens():
+    """Rules also use no physical sides of the page, so that layouts work in both writing directions."""
     style = re.sub(
         r"/\*.*?\*/", "", files("podium.pages").joinpath("static/podium.css").read_text("utf-8"), flags=re.DOTALL
     )

@@ -1,4 +1,4 @@
-"""The curves against what the texts say of them."""
+"""The curves of systems compared with their published texts."""
 
 import math
 
@@ -36,7 +36,7 @@ def test_folyami_is_within_a_hundredth_of_elo():
     assert (elo - points("expected", "shape 3 without c")["y"]).abs().max() > 0.05
 
 
-def test_densities_are_densities():
+def test_densities_are_not_negative_and_sum_to_one():
     density = points("gamma", "1800").sort("x")
     x, y = density["x"].to_numpy(), density["y"].to_numpy()
     assert ((y[1:] + y[:-1]) / 2.0 * (x[1:] - x[:-1])).sum() == pytest.approx(1.0, abs=1e-3)
@@ -48,21 +48,21 @@ def test_win_expectancy_is_ten_to_one_at_400():
     assert at[0.0] == 0.5
 
 
-def test_a_result_is_whole_at_a_fortieth():
-    """A lead of 2.5 % of the faster time wins everything."""
+def test_a_lead_of_a_fortieth_is_a_full_win():
+    """A lead of 2.5 % of the faster time is a full win."""
     faster = dict(points("result", "the faster").select("x", "y").iter_rows())
     assert faster[0.0] == 0.5
     assert faster[2.5] == 1.0
     assert max(faster.values()) == 1.0
 
 
-def test_importance_stops_at_500_seconds():
+def test_importance_stops_growing_at_500_seconds():
     at = dict(points("importance", "time trial").select("x", "y").iter_rows())
     assert at[120.0] == pytest.approx(120.0 * 0.125)
     assert at[700.0] == at[500.0]
 
 
-def test_every_curve_is_its_systems_own():
+def test_every_curve_uses_its_systems_functions():
     for kind, entry in CURVES.items():
         curve(kind, find(entry.system)())
         with pytest.raises(podium.ParameterError):

@@ -1,4 +1,4 @@
-"""Rating histories, as their reader gets them."""
+"""Charts of rating histories."""
 
 import re
 from datetime import UTC, datetime, timedelta
@@ -22,7 +22,7 @@ def test_a_line_begins_at_the_initial_rating_and_ends_after_the_last_event():
     assert points["rating"][-1] == rated.ratings.filter(player="Zoë")["rating"][0]
 
 
-def test_events_of_one_moment_are_one_point():
+def test_simultaneous_events_are_one_point():
     start = datetime(2024, 5, 1, tzinfo=UTC)
     rows = [
         row | {"event_id": f"{k}{row['event_id']}", "started_at": start + timedelta(days=k)}
@@ -33,14 +33,14 @@ def test_events_of_one_moment_are_one_point():
     assert points["when"].to_list() == [start, start, start + timedelta(days=1), start + timedelta(days=1)]
 
 
-def test_names_at_the_ends_do_not_cover_each_other_and_stay_inside():
+def test_names_at_line_ends_do_not_overlap_and_stay_inside():
     places = spread([1500.0, 1500.0, 1501.0, 1400.0], 1390.0, 1510.0)
     gaps = [b - a for a, b in zip(sorted(places), sorted(places)[1:], strict=False)]
     assert min(gaps) >= 14.0 * 120.0 / 300.0 - 1e-9
     assert min(spread([0.0] * 5, 0.0, 1.0)) >= 0.0
 
 
-def test_each_player_keeps_a_colour_and_the_axis_has_whole_numbers():
+def test_each_player_has_a_colour_and_the_axis_has_whole_numbers():
     chart = rating_histories(podium.rate(UNDATED, "elo").history, ["Ben", "Zoë"], "Elo")
     svg = as_svg(chart)
     assert 'stroke="#0072b2"' in svg
@@ -48,7 +48,7 @@ def test_each_player_keeps_a_colour_and_the_axis_has_whole_numbers():
     assert not re.search(r">\d+\.5<", svg)
 
 
-def test_a_page_has_a_drawing_for_a_phone_and_takes_its_colours_from_the_page():
+def test_a_page_has_a_drawing_for_a_phone_and_uses_the_pages_colours():
     page = as_page(rating_histories(podium.rate(UNDATED, "elo").history, ["Ben"], "<b>"), "<b>")
     assert page.count("<svg") == 2
     assert "currentColor" in page
@@ -65,7 +65,7 @@ def test_the_lines_of_many_players_all_differ():
 
 
 @pytest.mark.parametrize("dated", [True, False])
-def test_hindsight_is_dashed_with_a_band_that_has_room(dated):
+def test_hindsight_is_dashed_with_its_band_inside_the_chart(dated):
     results = podium.simulate(players=5, events=20, entrants=3, seed=1).results
     rated = podium.rate(results if dated else results.drop("started_at"), "adaptive")
     chart = podium.plot("histories", rated, hindsight=True).to_dict()
@@ -78,7 +78,7 @@ def test_hindsight_is_dashed_with_a_band_that_has_room(dated):
     assert "stroke-dasharray" in as_svg(podium.plot("histories", rated, hindsight=True))
 
 
-def test_hindsight_is_drawn_where_there_is_one():
+def test_hindsight_is_an_error_for_other_systems_and_charts():
     with pytest.raises(ParameterError, match="hindsight is for adaptive"):
         podium.plot("histories", UNDATED, "elo", hindsight=True)
     with pytest.raises(ParameterError, match="only histories can show it, not distribution"):

@@ -1,4 +1,4 @@
-"""What a pool has learnt, as numbers and as a picture."""
+"""The parameters that a pool has learnt, as numbers and as a chart."""
 
 import math
 
@@ -24,7 +24,7 @@ def rated():
     return podium.rate(RACES, "adaptive")
 
 
-def test_there_is_a_row_an_event_with_each_parameter_in_its_unit(rated):
+def test_each_event_has_a_row_with_all_parameters_in_their_units(rated):
     learnt = rated.learnt()
     assert learnt.height == 24
     assert learnt["event_id"].to_list() == sorted(learnt["event_id"], key=lambda name: (int(name[1:]) % 12, name))
@@ -32,10 +32,10 @@ def test_there_is_a_row_an_event_with_each_parameter_in_its_unit(rated):
     last = dict(zip(fields, rated.replayed.pools[0].tolist(), strict=True))
     assert learnt["spread"][-1] == pytest.approx(173.7178 * math.exp(0.5 * last["spread"]), rel=1e-12)
     assert learnt["idle_day"][-1] == pytest.approx(173.7178 * math.sqrt(math.exp(last["idle_day"]) * 365.25), rel=1e-12)
-    assert learnt["unfinished"][-1] == pytest.approx(50.0)  # nobody broke down: where it began
+    assert learnt["unfinished"][-1] == pytest.approx(50.0)  # no breakdowns: the start value
 
 
-def test_a_pool_has_its_own(rated):
+def test_each_pool_learns_separately(rated):
     others = [row | {"pool": "b", "event_id": "x"} for row in RACES[:2]]
     both = podium.rate([row | {"pool": "a"} for row in RACES] + others, "adaptive")
     assert both.learnt().drop("event_id").equals(both.learnt(pool="a").drop("event_id"))
@@ -43,7 +43,7 @@ def test_a_pool_has_its_own(rated):
     assert both.learnt(pool="b").height == 1
 
 
-def test_a_system_that_learns_nothing_says_so():
+def test_a_system_that_learns_nothing_is_an_error():
     with pytest.raises(ParameterError, match="elo: this system learns no parameters"):
         podium.rate(RACES, "elo").learnt()
 
@@ -61,15 +61,15 @@ def test_undated_results_are_drawn_by_event():
     assert ">event</text>" in svg
 
 
-def test_panels_stand_below_each_other_on_a_phone(rated):
+def test_panels_are_below_each_other_on_a_phone(rated):
     chart = plot("parameters", rated)
     assert specification(chart, inline=True, narrow=False)["columns"] == 2
     assert specification(chart, inline=True, narrow=True)["columns"] == 1
     assert as_page(chart, "learnt").count("<svg") == 2
 
 
-def test_modes_are_one_more_parameter():
-    system = find("adaptive")(modes="clay/hard")  # as many as in other tests, which compile their kernel
+def test_modes_add_one_parameter():
+    system = find("adaptive")(modes="clay/hard")  # as many modes as in other tests, which compile the same kernel
     rows = [row | {"mode": "clay" if row["event_id"] < "e12" else "hard"} for row in RACES]
     learnt = podium.rate(rows, system).learnt()
     assert learnt.columns[2:] == [each.name for each in system.learnt_parameters]
@@ -78,6 +78,6 @@ def test_modes_are_one_more_parameter():
 
 
 @pytest.mark.parametrize(("points", "verb"), [(12.4, "gain 12"), (-12.4, "lose 12")])
-def test_growth_is_told_with_its_sign(points, verb):
+def test_growth_is_described_with_its_sign(points, verb):
     growth = next(each for each in find("adaptive")().learnt_parameters if each.name == "growth")
     assert verb in growth.describe(points)

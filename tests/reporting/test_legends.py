@@ -1,4 +1,4 @@
-"""Legends of charts: names have room in wider fonts too, and many of them leave the plot its width."""
+"""Legends of charts: long names do not overlap in wider fonts, and many names do not widen the chart."""
 
 import re
 
@@ -7,23 +7,23 @@ import pytest
 
 from podium.reporting.plotting import as_svg, calibration
 
-# An entry of a legend as Vega draws it: where it stands, and how wide its symbol and name are in the font at hand.
+# A legend entry of Vega: its position, and the width of symbol and name in the available font.
 ENTRY = re.compile(r'<g transform="translate\(([\d.]+),([\d.]+)\)"><path class="background"[^>]* d="M0,0h([\d.]+)v12')
 SYMBOL = 16.0  # pixels of an entry before its name
-WIDER = 0.2  # how much wider names are in DejaVu Sans
+WIDER = 0.2  # additional width of names in DejaVu Sans
 
 
 def drawing(names, *, narrow):
-    """The calibration chart of some systems, as SVG."""
+    """Return the calibration chart of these systems, as SVG."""
     points = pl.DataFrame({"system": names, "expected": 0.5, "actual": 0.5, "pairs": 10})
     return as_svg(calibration(points, "calibration"), narrow=narrow)
 
 
-def test_names_in_a_wider_font_do_not_meet_the_next():
+def test_names_in_a_wider_font_do_not_overlap():
     entries = ENTRY.findall(drawing(["elo " * 10, "glicko"], narrow=False))
     (x, width), (following, _) = [(float(x), float(width)) for x, _, width in entries]
     name = width - SYMBOL
-    assert name > 150.0  # a name is cut at 160
+    assert name > 150.0  # names are cut at 160 pixels
     assert x + SYMBOL + (1.0 + WIDER) * name < following
 
 
@@ -35,6 +35,6 @@ def test_a_legend_is_no_wider_than_the_plot(count, name, narrow):
     assert re.findall(r'^<svg[^>]* width="\d+"', several) == re.findall(r'^<svg[^>]* width="\d+"', one)
 
 
-def test_names_that_fit_stand_in_one_row():
+def test_short_names_are_in_one_row():
     entries = [ENTRY.findall(drawing([f"system {k}" for k in range(count)], narrow=False)) for count in (7, 8)]
     assert [len({y for _, y, _ in each}) for each in entries] == [1, 2]

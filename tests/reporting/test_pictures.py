@@ -1,4 +1,4 @@
-"""The pictures, as their reader gets them."""
+"""Charts from the `plot` command."""
 
 import pytest
 
@@ -15,7 +15,7 @@ ROWS = [
 ]
 
 
-def test_the_commands_offer_what_there_is():
+def test_the_command_offers_every_chart():
     assert tuple(CURVES) == publishing.CURVES
     assert publishing.FROM_RESULTS == FROM_RESULTS
 
@@ -41,6 +41,6 @@ def test_every_kind_is_drawn(kind, tmp_path):
         ["gamma", "--out", "no/such/folder.svg"],
     ],
 )
-def test_what_cannot_be_drawn_is_refused(wrong):
+def test_impossible_charts_are_rejected(wrong):
     with pytest.raises(podium.PodiumError):
         build()(["plot", *wrong], standalone_mode=False)

@@ -1,4 +1,4 @@
-"""One live rating among threads, and its copies."""
+"""Live ratings shared by threads, and copies of live ratings."""
 
 import copy
 import pickle
@@ -20,15 +20,15 @@ def event(number, first="ana", second="ben"):
 
 
 @pytest.fixture
-def restless():
-    """Threads take turns as often as they can."""
+def fast_switching():
+    """Let threads switch as often as possible."""
     interval = sys.getswitchinterval()
     sys.setswitchinterval(1e-5)
     yield
     sys.setswitchinterval(interval)
 
 
-@pytest.mark.usefixtures("restless")
+@pytest.mark.usefixtures("fast_switching")
 def test_threads_lose_no_event():
     live = podium.Live("elo")
     with ThreadPoolExecutor(THREADS) as threads:
@@ -36,8 +36,8 @@ def test_threads_lose_no_event():
     assert {seat[1]: state.events for seat, state in live.ratings.items()} == {"ana": 400.0, "ben": 400.0}
 
 
-@pytest.mark.usefixtures("restless")
-def test_newcomers_of_many_threads_have_a_row_each():
+@pytest.mark.usefixtures("fast_switching")
+def test_newcomers_from_many_threads_have_a_row_each():
     live = podium.Live("elo")
     with ThreadPoolExecutor(THREADS) as threads:
         rated = [threads.submit(live.rate, event(k, f"new{k}", "ben")) for k in range(200)]
@@ -62,8 +62,8 @@ def test_an_event_whose_rating_fails_leaves_no_newcomer(monkeypatch):
     assert live.ratings == before
 
 
-@pytest.mark.usefixtures("restless")
-def test_of_an_event_sent_by_all_threads_one_is_rated():
+@pytest.mark.usefixtures("fast_switching")
+def test_an_event_sent_by_all_threads_is_rated_once():
     live = podium.Live("elo")
 
     def send(_):
@@ -78,7 +78,7 @@ def test_of_an_event_sent_by_all_threads_one_is_rated():
 
 
 @pytest.mark.parametrize("twin", [copy.copy, copy.deepcopy, lambda live: pickle.loads(pickle.dumps(live))])  # noqa: S301
-def test_a_copy_goes_its_own_way(twin):
+def test_a_copy_is_independent(twin):
     live = podium.Live("glicko")
     live.rate(event(1))
     begun = live.ratings

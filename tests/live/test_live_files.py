@@ -1,4 +1,4 @@
-"""Live ratings that are saved and loaded go on as if nothing had been."""
+"""Saved and loaded live ratings continue exactly as if they had never been saved."""
 
 import io
 import json
@@ -21,7 +21,7 @@ def rated(system="glicko", **parameters):
 
 
 def replace_header(path, **changes):
-    """Write the file anew, its header changed."""
+    """Write the file again with a changed header."""
     with zipfile.ZipFile(path) as archive:
         members = {name: archive.read(name) for name in archive.namelist()}
     header = json.loads(members["live.json"]) | changes
@@ -30,7 +30,7 @@ def replace_header(path, **changes):
             archive.writestr(name, content)
 
 
-def test_what_is_loaded_goes_on_to_the_bit_and_knows_what_it_has_seen(tmp_path):
+def test_loaded_ratings_continue_with_the_same_bits_and_know_earlier_events(tmp_path):
     live, path = rated(), tmp_path / "ratings.live"
     live.save(path)
     loaded = podium.Live.load(path, "glicko")
@@ -50,13 +50,13 @@ def test_what_is_loaded_goes_on_to_the_bit_and_knows_what_it_has_seen(tmp_path):
     assert again.read_bytes() == path.read_bytes()
 
 
-def test_a_file_of_nobody_is_read_back(tmp_path):
+def test_a_file_without_players_can_be_loaded(tmp_path):
     podium.Live(k=30).save(tmp_path / "empty")
     loaded = podium.Live.load(tmp_path / "empty")
     assert (loaded.ratings, loaded.system.k) == ({}, 30.0)
 
 
-def test_a_file_of_another_system_is_refused(tmp_path):
+def test_a_file_of_another_system_is_rejected(tmp_path):
     path = tmp_path / "ratings.live"
     rated("elo", k=30).save(path)
     with pytest.raises(podium.ParameterError, match="holds ratings of elo, not of glicko"):
@@ -78,7 +78,7 @@ def test_a_file_of_another_system_is_refused(tmp_path):
         ({"format": "new"}, "is damaged, or is not a file from Live.save"),
     ],
 )
-def test_a_file_that_this_version_cannot_go_on_from_is_refused(tmp_path, changes, message):
+def test_a_file_of_another_version_is_rejected(tmp_path, changes, message):
     path = tmp_path / "ratings.live"
     rated().save(path)
     replace_header(path, **changes)
@@ -86,7 +86,7 @@ def test_a_file_that_this_version_cannot_go_on_from_is_refused(tmp_path, changes
         podium.Live.load(path)
 
 
-def test_what_is_no_such_file_is_refused(tmp_path):
+def test_other_and_damaged_files_are_rejected(tmp_path):
     path = tmp_path / "ratings.live"
     with pytest.raises(podium.ParameterError, match="cannot be read"):
         podium.Live.load(path)
@@ -97,7 +97,7 @@ def test_what_is_no_such_file_is_refused(tmp_path):
             podium.Live.load(path)
 
 
-def test_a_file_that_cannot_be_written_leaves_the_one_that_was_there(tmp_path):
+def test_a_failed_save_leaves_the_existing_file(tmp_path):
     path = tmp_path / "ratings.live"
     path.mkdir()
     with pytest.raises(OutputError, match="cannot be written"):
@@ -127,12 +127,12 @@ def test_a_file_from_before_shown_deviations_goes_on_with_the_same_ratings(tmp_p
 
 
 class Own(Elo):
-    """A system of one's own, which no name finds."""
+    """A user's own system, which is not registered by name."""
 
     name = "own-elo"
 
 
-def test_a_system_of_ones_own_is_given_to_load(tmp_path):
+def test_load_accepts_a_users_own_system(tmp_path):
     podium.Live(Own(k=30)).save(tmp_path / "own")
     with pytest.raises(podium.ParameterError, match="'own-elo' is not a system"):
         podium.Live.load(tmp_path / "own")

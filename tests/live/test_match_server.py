@@ -1,4 +1,4 @@
-"""What a match server asks of live ratings between matches, and one match in plain objects."""
+"""Live ratings in a match server: leaderboards and predictions between matches, and matches as plain objects."""
 
 from html import escape
 from typing import Any
@@ -19,7 +19,7 @@ TWO = [
 
 
 def live_after(system, rows=None):
-    """Ratings after the events of a history, each rated by itself."""
+    """Return live ratings after each event of a history was rated separately."""
     live = podium.Live(system)
     frame = (history() if rows is None else podium.read_results(rows)).frame
     for _, event in frame.group_by("event_id", maintain_order=True):
@@ -28,8 +28,8 @@ def live_after(system, rows=None):
 
 
 @pytest.mark.parametrize("system", ["elo", "folyami", "glicko2"])
-def test_the_board_and_the_chances_are_those_of_a_replay(system):
-    """Of systems that keep a peak and that do not, and with a rule of their own for who is listed."""
+def test_leaderboard_and_predictions_equal_those_of_a_replay(system):
+    """The systems keep a peak or not, and one has its own rule for listed players."""
     live, rated = live_after(system), podium.rate(history(), system)
     assert_frame_equal(live.leaderboard(), rated.leaderboard(), check_exact=True)
     rules: dict[str, Any] = {"min_events": 9, "active_within": "60d", "top": 5, "pool": "default"}
@@ -39,7 +39,7 @@ def test_the_board_and_the_chances_are_those_of_a_replay(system):
     assert_frame_equal(live.predict(field).entrants, rated.predict(field).entrants, check_exact=True)
 
 
-def test_the_board_goes_on_from_saved_ratings():
+def test_the_leaderboard_continues_from_saved_ratings():
     first, later = TWO, [row | {"event_id": "m2"} for row in reversed(TWO)]
     rated = podium.rate(later, start=podium.rate(first))
     live = podium.Live(start=podium.rate(first))
@@ -48,7 +48,7 @@ def test_the_board_goes_on_from_saved_ratings():
     assert_frame_equal(live.leaderboard(), rated.leaderboard(), check_exact=True)
 
 
-def test_before_any_event_there_is_an_empty_board_and_even_chances():
+def test_before_any_event_the_leaderboard_is_empty_and_chances_are_even():
     live = podium.Live("folyami")
     assert live.leaderboard().is_empty()
     assert live.leaderboard().columns == podium.rate(TWO, "folyami").leaderboard().columns
@@ -56,7 +56,7 @@ def test_before_any_event_there_is_an_empty_board_and_even_chances():
     assert live.predict(["ana", "ben"]).entrants["win"].to_list() == pytest.approx([0.5, 0.5])
 
 
-def test_of_several_pools_one_is_named():
+def test_with_several_pools_one_must_be_chosen():
     live = podium.Live()
     live.rate_one("m1", ["ana", "ben"], pool="duels")
     live.rate_one("m2", ["ben", "ana"], pool="races")
@@ -78,14 +78,14 @@ def test_of_several_pools_one_is_named():
         podium.rate(TWO).expected("ana", "ben", pool="typo")
 
 
-def test_what_only_might_be_rated_leaves_no_player_behind():
+def test_explaining_a_possible_event_adds_no_player():
     live = podium.Live()
     assert live.explain(TWO, "m1", "ana").delta > 0
     assert live.ratings == {}
 
 
 COLUMNS = ("player", "team", "position", "score")
-MATCHES = [  # teams, what came of it, and the rows of a results table that say the same
+MATCHES = [  # teams, the outcome, and the equivalent rows of a results table
     ([["ana"], ["ben"]], {"ranks": [1, 2]}, [("ana", None, 1, None), ("ben", None, 2, None)]),
     (["ana", "ben"], {}, [("ana", None, 1, None), ("ben", None, 2, None)]),
     (["ana", "ben"], {"ranks": [5, 0]}, [("ana", None, 2, None), ("ben", None, 1, None)]),
@@ -100,8 +100,8 @@ MATCHES = [  # teams, what came of it, and the rows of a results table that say 
 
 
 @pytest.mark.parametrize(("teams", "outcome", "rows"), MATCHES)
-def test_a_match_of_teams_is_rated_as_its_rows_are(teams, outcome, rows):
-    """Ranks may begin anywhere, equal ones tie, and a higher score wins."""
+def test_a_match_of_teams_is_rated_like_its_rows(teams, outcome, rows):
+    """Ranks may start anywhere, equal ranks tie, and a higher score wins."""
     table = pl.DataFrame(rows, COLUMNS, orient="row", infer_schema_length=None)
     apart = podium.Live("trueskill")
     expected = apart.rate(table.select(pl.lit("m1").alias("event_id"), *[c for c in table if c.null_count() < c.len()]))
@@ -115,14 +115,14 @@ def test_a_match_of_teams_is_rated_as_its_rows_are(teams, outcome, rows):
     assert isinstance(match.players["ana"].state, find("trueskill").state_type)
 
 
-def test_scores_of_teams_decide_between_teams():
+def test_team_scores_decide_between_teams():
     live = podium.Live("trueskill")
     match = live.rate_one("m1", [["ana", "ben"], ["cy", "dev"]], scores=[0, 3], started_at="2024-05-01")
     assert match.players["cy"].delta > 0 > match.players["ana"].delta
     assert live.leaderboard()["last_played_at"].dt.year().to_list() == [2024] * 4
 
 
-def test_a_match_that_does_not_count_moves_nobody():
+def test_an_unranked_match_changes_no_rating():
     match = podium.Live().rate_one("m1", ["ana", "ben"], ranked=False)
     assert not match.rated
     assert [(each.rating, each.delta) for each in match.players.values()] == [(1500.0, 0.0)] * 2
@@ -133,7 +133,7 @@ def test_a_match_that_does_not_count_moves_nobody():
     [
         ([], {}, "an event needs teams, and every team needs a player"),
         ([["ana"], []], {}, "an event needs teams, and every team needs a player"),
-        ("ab", {}, "an event needs teams, and every team needs a player"),  # no two players called a and b
+        ("ab", {}, "an event needs teams, and every team needs a player"),  # not two players called a and b
         ([1, 2], {}, "an event needs teams, and every team needs a player"),
         (["ana", "ben"], {"ranks": [1]}, "ranks: 1 numbers for 2 teams"),
         (["ana", "ben"], {"scores": [1.0, float("nan")]}, "scores: nan is not a number"),
@@ -143,7 +143,7 @@ def test_a_match_that_does_not_count_moves_nobody():
         (["ana", "ben"], {"laps": 3}, "is not a column of a results table"),
     ],
 )
-def test_a_match_that_does_not_fit_together_is_refused_and_changes_nothing(teams, outcome, message):
+def test_an_invalid_match_is_rejected_and_changes_nothing(teams, outcome, message):
     live = podium.Live()
     with pytest.raises(podium.PodiumError, match=message):
         live.rate_one("m1", teams, **outcome)
@@ -153,7 +153,7 @@ def test_a_match_that_does_not_fit_together_is_refused_and_changes_nothing(teams
         live.rate_one("m1", ["ana", "ben"])
 
 
-def test_what_a_notebook_shows_is_short_and_escaped():
+def test_notebook_output_is_short_and_escaped():
     rows = [row | {"player": f"<b>{row['player']}</b>"} for row in TWO]
     rated, live, many = podium.rate(rows, k=30), podium.Live(k=30), podium.rate(history())
     match = live.rate_one("m1", [str(row["player"]) for row in rows])

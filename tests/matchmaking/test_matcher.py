@@ -1,4 +1,4 @@
-"""Matches: nobody twice, nobody late, the even ones first; and what a policy does to a crowd."""
+"""Matches: nobody plays twice or waits too long, even matches come first, and policies differ in their effect."""
 
 import itertools
 import json
@@ -24,7 +24,7 @@ POLICIES = [Policy(), Policy(size=2), Policy(size=6, teams=2, least=2), Policy(s
 
 @st.composite
 def crowds(draw):
-    """Tickets: some in parties, of two regions, new and old."""
+    """Draw tickets, some in parties, from two regions, with old and new ones."""
     tickets = []
     for number in range(draw(st.integers(0, 40))):
         tickets.append(
@@ -42,7 +42,7 @@ def crowds(draw):
 
 @settings(max_examples=60)
 @given(tickets=crowds(), policy=st.sampled_from(POLICIES), seed=st.randoms(use_true_random=False))
-def test_matches_are_what_the_policy_wants(tickets, policy, seed):
+def test_matches_follow_the_policy(tickets, policy, seed):
     now = 130.0
     matches = match(tickets, now, policy)
     shuffled = list(tickets)
@@ -72,13 +72,13 @@ def test_matches_are_what_the_policy_wants(tickets, policy, seed):
                 assert set(mates) <= set(team)
     left = [ticket for ticket in tickets if ticket.player not in set(matched)]
     overdue = [ticket for ticket in left if now - ticket.since >= policy.target_s]
-    # Whoever is left over though late had nobody to play: not even the fewest that make a match.
+    # Late players stay unmatched only if there are fewer than the smallest match.
     if not policy.teams:
         assert len(overdue) < 3
 
 
-def test_the_window_widens_as_a_ticket_waits():
-    """Two far apart wait for better until their time is up; two alike need not."""
+def test_the_rating_window_widens_with_the_waiting_time():
+    """Two players far apart wait for better opponents until their time is up. Two equals do not."""
     far = [Ticket("a", 1000.0, 0.0), Ticket("b", 2000.0, 0.0)]
     duel = Policy(size=2)
     assert match(far, 10.0, duel) == []
@@ -88,7 +88,7 @@ def test_the_window_widens_as_a_ticket_waits():
     assert sorted(sorted(each.players) for each in matches) == [["a", "c"], ["b", "d"]]
 
 
-def test_teams_are_balanced_and_the_sure_result_has_no_quality():
+def test_teams_are_balanced_and_a_certain_result_has_no_quality():
     tickets = [Ticket(f"p{rating}", float(rating), 0.0) for rating in (2000, 1800, 1600, 1400)]
     (even,) = match(tickets, 40.0, Policy(size=4, teams=2))
     assert sorted(sum(int(player[1:]) for player in team) for team in even.teams) == [3400, 3400]
@@ -99,8 +99,8 @@ def test_teams_are_balanced_and_the_sure_result_has_no_quality():
     assert unsure.quality > one_sided.quality
 
 
-def waiting(*parties):
-    """Tickets of parties, each a tuple of ratings."""
+def tickets_of(*parties):
+    """Return tickets of parties, each given as a tuple of ratings."""
     return [
         Ticket(f"p{number}.{k}", rating, 0.0, party=f"party {number}" if len(ratings) > 1 else None)
         for number, ratings in enumerate(parties)
@@ -109,13 +109,13 @@ def waiting(*parties):
 
 
 def sums(tickets, matched):
-    """The sides' sums of ratings."""
+    """Return the sums of ratings of the sides."""
     rating = {ticket.player: ticket.rating for ticket in tickets}
     return [sum(rating[player] for player in team) for team in matched.teams]
 
 
 def least_range(parties, teams):
-    """The least range of the sides' sums, over every way of giving parties to sides of equal numbers."""
+    """Return the smallest possible range of the sides' sums over all divisions of the parties into equal sides."""
     room = sum(map(len, parties)) // teams
     least = np.inf
     for sides in itertools.product(range(teams), repeat=len(parties) - 1):
@@ -128,23 +128,23 @@ def least_range(parties, teams):
     return least
 
 
-def test_duos_are_divided_as_evenly_as_can_be():
-    tickets = waiting((1900.0, 1100.0), (1800.0, 1800.0), (1700.0, 1100.0), (1600.0, 1600.0))
+def test_duos_are_divided_as_evenly_as_possible():
+    tickets = tickets_of((1900.0, 1100.0), (1800.0, 1800.0), (1700.0, 1100.0), (1600.0, 1600.0))
     (matched,) = match(tickets, 40.0, Policy(size=8, teams=2))
     assert sorted(sums(tickets, matched)) == [6200.0, 6400.0]
 
 
-def test_teams_are_complete_unless_fewer_are_asked_for():
-    """Eleven wait, three of them as a party: five against five, and not four against four without the party."""
-    tickets = waiting(*[(1500.0 + 10.0 * k,) for k in range(8)], (1900.0, 1900.0, 1900.0))
+def test_teams_are_complete_unless_fewer_are_allowed():
+    """Eleven players wait, three of them as a party. They play five against five, not four against four."""
+    tickets = tickets_of(*[(1500.0 + 10.0 * k,) for k in range(8)], (1900.0, 1900.0, 1900.0))
     assert [len(each.players) for each in match(tickets, 1000.0, Policy(size=10, teams=2))] == [10]
     assert match(tickets[:8], 1000.0, Policy(size=10, teams=2)) == []
     assert len(match(tickets[:8], 1000.0, Policy(size=10, teams=2, least=8))) == 1
 
 
 @pytest.mark.parametrize(("size", "teams"), [(4, 2), (6, 2), (6, 3), (8, 2), (8, 4), (9, 3), (10, 2), (10, 5)])
-def test_small_matches_are_as_even_as_can_be(size, teams):
-    """Every mix of parties that fits, against every division."""
+def test_small_matches_are_as_even_as_possible(size, teams):
+    """Each match of random parties is compared with all divisions."""
     rng = np.random.default_rng(size * teams)
     tried = 0
     while tried < 20:
@@ -153,18 +153,18 @@ def test_small_matches_are_as_even_as_can_be(size, teams):
         if sum(shape[: cut + 1]) != size or teams ** int(cut) > 50_000:
             continue
         parties = [tuple(rng.normal(1500.0, 300.0, count)) for count in shape[: cut + 1]]
-        found = match(waiting(*parties), 40.0, Policy(size=size, teams=teams, least=teams))
+        found = match(tickets_of(*parties), 40.0, Policy(size=size, teams=teams, least=teams))
         best = least_range(parties, teams)
         if best == np.inf:
             continue
         (matched,) = found
-        totals = sums(waiting(*parties), matched)
+        totals = sums(tickets_of(*parties), matched)
         assert max(totals) - min(totals) == pytest.approx(best, abs=1e-6)
         tried += 1
 
 
-def test_large_matches_with_parties_are_nearly_as_even_as_can_be():
-    """Eleven to fourteen parties in two sides of ten: nine in ten are optimal, none is 15 points off it."""
+def test_large_matches_with_parties_are_nearly_as_even_as_possible():
+    """With eleven to fourteen parties in two sides of ten, nine in ten are optimal and none is 15 points worse."""
     rng = np.random.default_rng(8)
     misses = []
     while len(misses) < 60:
@@ -173,7 +173,7 @@ def test_large_matches_with_parties_are_nearly_as_even_as_can_be():
         if not 11 <= cut + 1 <= 14 or shape[: cut + 1].sum() != 20:
             continue
         parties = [tuple(rng.normal(1500.0, 300.0, count)) for count in shape[: cut + 1]]
-        tickets = waiting(*parties)
+        tickets = tickets_of(*parties)
         (matched,) = match(tickets, 40.0, Policy(size=20, teams=2))
         totals = np.array([sum(party) for party in parties])
         sides = np.array(list(itertools.product((-1, 1), repeat=int(cut))))
@@ -187,13 +187,13 @@ def test_large_matches_with_parties_are_nearly_as_even_as_can_be():
 
 
 @pytest.mark.parametrize("name", names())
-def test_the_scale_is_the_systems_own(name):
-    """At the scale the odds are 10 to 1, whatever the system's unit: 400, 2000 or a few."""
+def test_the_scale_depends_on_the_system(name):
+    """At the scale the odds are 10 to 1 in any unit: 400, 2000 or a few points."""
     system = find(name)()
     scale = odds_scale(system)
     wide = find(name)(scale=3.0 * system.scale) if hasattr(system, "scale") else None
     published = {"elo": 400.0, "glicko": 400.0, "xonstat": 400.0, "codeforces": 400.0, "stk": 2000.0}
-    both = np.sqrt(2.0) * np.hypot(25.0 / 6.0, 25.0 / 300.0)  # spread of a lead, with an event's own doubt
+    both = np.sqrt(2.0) * np.hypot(25.0 / 6.0, 25.0 / 300.0)  # deviation of a lead in an event
     published |= {"trueskill": both * scipy.stats.norm.ppf(10.0 / 11.0), "openskill-pl": both * np.log(10.0)}
     if name in published:
         assert scale == pytest.approx(published[name], rel=1e-5)
@@ -206,7 +206,7 @@ def test_the_scale_is_the_systems_own(name):
 
 
 def established_pair(system, gap):
-    """Two players with next to no deviation, a gap apart."""
+    """Return two players with hardly any deviation and this gap."""
     newcomer = system.newcomer()
     established = newcomer._replace(events=1000.0)
     for name in set(system.deviations) & set(newcomer._fields):
@@ -217,8 +217,8 @@ def established_pair(system, gap):
     )
 
 
-def test_the_quality_of_a_duel_is_that_of_its_expected_score():
-    """For a pair 99.6 % to 0.4 % hardly any; the same from either side; and a team is the mean of its players."""
+def test_the_quality_of_a_duel_follows_from_its_expected_score():
+    """Sides of 99.6 % to 0.4 % have hardly any quality. It is the same from both sides, and mixed teams are even."""
     system = find("trueskill")()
     ana, cy = (system.newcomer()._replace(rating=rating, deviation=3.0) for rating in (38.8, 15.0))
     share = expect(system.params(), *(enter(system.params(), state, PRESENT) for state in (ana, cy)))
@@ -237,8 +237,8 @@ def test_the_quality_of_a_duel_is_that_of_its_expected_score():
     assert 0.3 < match_quality(system, [[ana], [ana], [cy]]) < np.log(2.0) / np.log(3.0) + 0.01
 
 
-def test_two_uncertain_sides_are_as_even_from_either():
-    """The deviation of the better side counts as much as that of the worse."""
+def test_the_quality_of_uncertain_sides_is_symmetric():
+    """The deviation of the better side counts as much as that of the other."""
     qualities = [
         match([Ticket("a", 1500.0, 0.0, one), Ticket("b", 1900.0, 0.0, two)], 40.0, Policy(size=2))[0].quality
         for one, two in ((350.0, 30.0), (30.0, 350.0))
@@ -265,12 +265,12 @@ def test_two_uncertain_sides_are_as_even_from_either():
         lambda: Crowd(rest_s=-1.0),
     ],
 )
-def test_what_makes_no_sense_is_refused(wrong):
+def test_invalid_policies_tickets_and_crowds_are_rejected(wrong):
     with pytest.raises(podium.ParameterError):
         wrong()
 
 
-def test_a_crowd_of_5000_waits_40_seconds_at_most_and_meets_its_like():
+def test_a_crowd_of_5000_waits_at_most_40_seconds_for_even_matches():
     crowd = Crowd(5000, minutes=10.0)
     trial, yardstick = try_crowd(crowd, Policy()), try_crowd(crowd, Policy(), first_come=True)
     assert np.quantile(trial.waits, 0.95) <= 40.0
@@ -287,7 +287,7 @@ def test_a_crowd_of_50_never_waits_three_targets(seed):
     assert trial.spreads.size > 100
 
 
-def test_arrivals_are_all_matched_or_given_up():
+def test_all_arrivals_are_matched_or_counted_as_unmatched():
     rng = np.random.default_rng(3)
     since = np.concatenate([rng.uniform(0.0, 600.0, 101), [1e9]])
     trial = try_arrivals(rng.normal(1500.0, 200.0, since.size), since, Policy())
@@ -296,7 +296,7 @@ def test_arrivals_are_all_matched_or_given_up():
     assert trial.longest >= 400.0
 
 
-def test_the_commands(tmp_path, capsys):
+def test_the_command_compares_policies(tmp_path, capsys):
     chart = tmp_path / "lab.svg"
     options = ["--population", "20,60", "--target", "20,60", "--minutes", "5", "--format", "json"]
     build()(["lab", "matchmaking", *options, "--chart", str(chart)], standalone_mode=False)

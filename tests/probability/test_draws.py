@@ -1,4 +1,4 @@
-"""Davidson's chance of a draw around an expected score, and what a pool's duels teach of it."""
+"""Davidson's chance of a draw for an expected score, and how it is learnt from a pool's duels."""
 
 import math
 
@@ -10,8 +10,8 @@ from podium.probability.draws import DRAW, draw_chance, learn_draws
 
 @pytest.mark.parametrize("nu", [0.001, 0.7, 2.0, 40.0])
 @pytest.mark.parametrize("expected", [1e-6, 0.2, 0.5, 0.93])
-def test_a_draw_keeps_the_expected_score_and_is_davidsons(expected, nu):
-    """In his terms, with strengths x and 1 / x: win x, draw nu, loss 1 / x, over their sum."""
+def test_a_draw_keeps_the_expected_score_and_follows_davidson(expected, nu):
+    """With strengths x and 1 / x, win, draw and loss have the shares x, nu and 1 / x."""
     root = math.sqrt((nu * (0.5 - expected)) ** 2 + 4.0 * expected * (1.0 - expected))
     x = (root - nu * (0.5 - expected)) / (2.0 * (1.0 - expected))
     draw = draw_chance(expected, nu)
@@ -26,7 +26,7 @@ def test_certain_results_are_never_draws():
     assert draw_chance(0.5, 2.0) == 0.5
 
 
-def test_the_readiness_to_draw_is_learnt_and_older_duels_fade():
+def test_the_frequency_of_draws_is_learnt_and_older_duels_count_less():
     rng = np.random.default_rng(4)
     expected = rng.uniform(0.1, 0.9, 12_000)
     nu = np.where(np.arange(expected.size) < 6_000, 0.3, 1.5)

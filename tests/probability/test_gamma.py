@@ -1,4 +1,4 @@
-"""The chances of a field, against closed forms, enumeration, simulation and each other."""
+"""Chances of a field compared with closed forms, enumeration and simulation."""
 
 from itertools import permutations
 
@@ -23,7 +23,7 @@ FIELDS = st.lists(RATINGS, min_size=2, max_size=12)
 SHAPES = st.integers(1, 20)
 
 
-def test_the_published_strengths():
+def test_published_strengths():
     assert race_strength([2200, 2100, 1900, 1870, 1850], top=1) == pytest.approx(253.5154963, rel=1e-9)
     assert race_strength([2200, 2100, 1900, 1870, 1850, 1600]) == pytest.approx(6.2033251, rel=1e-8)
     assert race_strength([2200, 2100], top=5) == 1.0
@@ -42,7 +42,7 @@ def test_two_entrants_have_the_closed_form(a, b, shape):
 
 @settings(max_examples=30)
 @given(ratings=FIELDS, shape=SHAPES, seed=st.randoms(use_true_random=False))
-def test_sums_and_permutations(ratings, shape, seed):
+def test_rows_and_columns_sum_to_one_and_order_does_not_matter(ratings, shape, seed):
     chances = rank_distribution(ratings, shape)
     assert np.allclose(chances.sum(axis=0), 1.0, atol=1e-12)
     assert np.allclose(chances.sum(axis=1), 1.0, atol=1e-12)
@@ -52,7 +52,7 @@ def test_sums_and_permutations(ratings, shape, seed):
 
 
 @pytest.mark.parametrize("shape", [1, 3, 20])
-def test_large_fields_of_any_spread(shape):
+def test_large_fields_of_any_spread_sum_to_one(shape):
     rng = np.random.default_rng(1)
     for low, high in ((0.0, 4000.0), (1499.0, 1501.0)):
         chances = rank_distribution(rng.uniform(low, high, 200), shape)
@@ -60,8 +60,8 @@ def test_large_fields_of_any_spread(shape):
         assert np.allclose(chances.sum(axis=1), 1.0, atol=1e-9)
 
 
-def test_shape_one_is_plackett_and_luce():
-    """Enumerated: the product, over the places, of the winner's share of the strength left."""
+def test_shape_one_is_plackett_luce():
+    """Enumerate all orders with the product of each winner's share of the remaining strength."""
     ratings = np.array([2100.0, 1900.0, 1500.0, 1450.0, 300.0])
     strength = 10.0 ** (ratings / 400.0)
     chances = np.zeros((5, 5))
@@ -76,8 +76,8 @@ def test_shape_one_is_plackett_and_luce():
 
 
 @pytest.mark.parametrize("shape", [2, 3, 8])
-def test_winning_is_the_integral(shape):
-    """The textbook integral of one's density times the others' survival, by another library's quadrature."""
+def test_the_chance_to_win_equals_its_integral(shape):
+    """SciPy integrates a player's density times the others' survival functions."""
     ratings = np.array([1900.0, 1700.0, 1500.0, 1480.0, 1000.0])
     rate = np.exp(matched_slope(shape) * ratings)
     for i, win_chance in enumerate(top_probabilities(ratings, 1, shape)):
@@ -85,7 +85,7 @@ def test_winning_is_the_integral(shape):
 
         def both(u, mine=rate[i], others=others):
             x = np.exp(u)
-            density = np.exp(shape * np.log(mine * x) - mine * x - scipy.special.gammaln(shape))  # of u, not of x
+            density = np.exp(shape * np.log(mine * x) - mine * x - scipy.special.gammaln(shape))  # in u, not in x
             return density * np.prod(scipy.special.gammaincc(shape, others * x))
 
         low, high = np.log(scipy.special.gammaincinv(shape, [1e-15, 1.0 - 1e-15]) / rate[i])
@@ -94,7 +94,7 @@ def test_winning_is_the_integral(shape):
 
 
 def test_ten_million_simulated_races_agree():
-    """Within four standard errors in every cell, with ties and without."""
+    """Every cell is within four standard errors, with and without ties."""
     ratings, shape, runs = np.array([1750.0, 1600.0, 1500.0, 1420.0]), 3, 10_000_000
     rate = np.exp(matched_slope(shape) * ratings)
     clock = 0.02 / rate.mean() * 10.0
@@ -113,11 +113,11 @@ def test_ten_million_simulated_races_agree():
         error = np.sqrt(chances * (1.0 - chances) / runs)
         assert (np.abs(seen / runs - chances) <= 4.0 * error + 1e-12).all()
         assert np.allclose(chances.sum(axis=1), 1.0, atol=1e-12)
-    assert chances[:, 0].sum() > 1.001  # a first place is shared at times
+    assert chances[:, 0].sum() > 1.001  # first places are sometimes shared
 
 
 def test_gumbel_and_normal_fields():
-    """Equals at one scale have the closed forms of both families; a wider performance wins and loses more."""
+    """Equal scales have closed forms in both families. A larger scale gives more wins and more last places."""
     for kind, chance in (
         (GumbelPerformances, 1.0 / (1.0 + np.exp(-1.3))),
         (NormalPerformances, scipy.stats.norm.cdf(0.65)),
@@ -133,7 +133,7 @@ def test_gumbel_and_normal_fields():
 
 
 @pytest.mark.parametrize("name", names())
-def test_every_system_predicts_a_pair_as_it_expects_it(name):
+def test_every_system_predicts_a_pair_by_its_expected_score(name):
     system = find(name)()
     params, newcomer = system.params(), system.newcomer()
     key = "raw_rating" if "raw_rating" in newcomer._fields else "rating"
@@ -147,7 +147,7 @@ def test_every_system_predicts_a_pair_as_it_expects_it(name):
         assert pair[0, 0] == pytest.approx(expect(params, a, b), abs=1e-9)
 
 
-# System, scale of the lead between established players, and the normal skill that a deviation of 1 stands for.
+# System, scale of the lead between established players, and the deviation of normal skill for a deviation of 1.
 LOGISTIC_DEVIATION = np.pi / np.sqrt(3.0)
 MODELS = [
     ("glicko", 400.0 / np.log(10.0), 1.0),
@@ -160,7 +160,7 @@ MODELS = [
 
 
 def entering(system, leads, widths):
-    """What players bring whose lead over a newcomer is a multiple of a newcomer's deviation, as is their own."""
+    """Return entering states from leads and deviations, both in units of a newcomer's deviation."""
     params, newcomer = system.params(), system.newcomer()
     unit = newcomer.deviation
     states = (
@@ -172,7 +172,7 @@ def entering(system, leads, widths):
 
 @pytest.mark.parametrize("name", [name for name, _, _ in MODELS])
 def test_an_uncertain_player_is_not_the_favourite_of_a_duel(name):
-    """1500 with a deviation of 350 against 1500 with 30 is even; unequal pairs have their expected score."""
+    """1500 with a deviation of 350 against 1500 with 30 is even. Unequal pairs have their expected score."""
     system = find(name)()
     for lead in (0.0, 0.3, -0.8, 2.0):
         a, b = entering(system, [lead, 0.0], [1.0, 30.0 / 350.0])
@@ -182,8 +182,8 @@ def test_an_uncertain_player_is_not_the_favourite_of_a_duel(name):
 
 
 @pytest.mark.parametrize(("name", "noise", "share"), MODELS)
-def test_a_field_of_uncertain_players_finishes_as_drawn(name, noise, share):
-    """Normal skills and Gumbel noise drawn, against nine others: within four standard errors, equals or not."""
+def test_a_field_of_uncertain_players_agrees_with_simulation(name, noise, share):
+    """Normal skills and Gumbel noise of ten players, equal or not: within four standard errors."""
     system, runs, rng = find(name)(), 250_000, np.random.default_rng(5)
     for leads, widths in (
         ([0.0] * 10, [1.0] + [30.0 / 350.0] * 9),
@@ -195,7 +195,7 @@ def test_a_field_of_uncertain_players_finishes_as_drawn(name, noise, share):
         spread = share * np.array(
             [getattr(entering, "phi", getattr(entering, "deviation", 0.0)) for entering in entering_states]
         )
-        unit = noise / 173.7178 if name == "glicko2" else noise  # its forms stand on its own scale
+        unit = noise / 173.7178 if name == "glicko2" else noise  # the states of glicko2 have their own scale
         drawn = rng.normal(mean, spread, (runs, 10)) + unit * rng.gumbel(size=(runs, 10))
         places = np.argsort(np.argsort(-drawn, axis=1), axis=1)
         for i in range(10):
@@ -205,7 +205,7 @@ def test_a_field_of_uncertain_players_finishes_as_drawn(name, noise, share):
 
 @pytest.mark.parametrize("spread", [0.0, 1e-6, 0.1, 0.33, 0.34, 1.0, 2.0, 40.0])
 def test_skill_and_noise_have_the_distribution_of_their_sum(spread):
-    """By another library's adaptive quadrature, on either side of where the sum changes its nodes."""
+    """SciPy integrates on both sides of the value at which the sum changes its nodes."""
     field = UncertainPerformances(np.zeros(1), np.array([spread]), 1.0)
     for t in (-4.0 - 4.0 * spread, -1.0, 0.0, 0.7, 1.5 + 2.0 * spread):
 
@@ -240,8 +240,8 @@ def test_a_large_field_of_uncertain_players_adds_up():
     assert np.allclose(chances.sum(axis=1), 1.0, atol=1e-11)
 
 
-def test_a_third_entrant_moves_a_pair_by_less_than_the_curve_is_off():
-    """A duel is the system's own curve, a larger field the integral: the two differ by 0.023 at most."""
+def test_a_third_entrant_hardly_changes_a_pair():
+    """A duel uses the system's own curve and a larger field the integral. They differ by at most 0.023."""
     system = find("glicko")()
     worst = 0.0
     for lead in np.linspace(0.0, 6.0, 13):
@@ -264,12 +264,12 @@ def test_a_third_entrant_moves_a_pair_by_less_than_the_curve_is_off():
         lambda: race_strength([1500.0], top=0),
     ],
 )
-def test_what_has_no_answer_is_refused(wrong):
+def test_invalid_arguments_are_rejected(wrong):
     with pytest.raises(podium.ParameterError):
         wrong()
 
 
-def test_one_alone_is_first():
+def test_a_single_entrant_is_first():
     assert gamma.rank_distribution([1500.0]).tolist() == [[pytest.approx(1.0, abs=1e-12)]]
 
 

@@ -1,6 +1,6 @@
-"""Sums of logistic curves over a whole field, in plain Python, against the exact sums of every pair.
+"""Sums of logistic curves over an entire field, in plain Python, compared with exact sums over pairs.
 
-`tests/engine/test_large_heats.py` has the compiled ones in large fields.
+`tests/engine/test_large_heats.py` tests the compiled sums in large fields.
 """
 
 import math
@@ -37,7 +37,7 @@ def exact(x, weight, i):
 
 
 @given(fields, st.integers(0, 3))
-def test_a_few_anywhere_have_the_sums_of_their_pairs(x, zeros):
+def test_sums_of_small_fields_equal_exact_sums(x, zeros):
     weight = [0.0 if i < zeros else 1.0 for i in range(len(x))]
     found = sums(x, weight)
     for i in range(len(x)):
@@ -45,7 +45,7 @@ def test_a_few_anywhere_have_the_sums_of_their_pairs(x, zeros):
         assert abs(found[i] - wanted) <= 1e-13 * wanted + 1e-20 * len(x)
 
 
-def test_boxes_of_many_beside_boxes_of_one_have_the_sums_of_their_pairs():
+def test_sums_of_large_and_single_boxes_equal_exact_sums():
     rng = np.random.default_rng(2)
     x = np.concatenate([rng.normal(1500.0, 60.0, 150), [1e9, -1e9, -2000.0, 9000.0], np.full(40, 1650.0)])
     weight = rng.uniform(0.5, 2.0, x.size)
@@ -56,7 +56,7 @@ def test_boxes_of_many_beside_boxes_of_one_have_the_sums_of_their_pairs():
 
 
 @pytest.mark.parametrize("worst", [math.nan, math.inf, -math.inf, 1e300])
-def test_what_is_no_number_or_beyond_all_boxes_is_left_to_pairs(worst):
+def test_extreme_and_non_finite_numbers_are_left_to_pairs(worst):
     room = logistic_workspace(3)
     room.table[X, :3] = [0.0, 1.0, worst]
     assert not add_up_logistics(room, 3, SLOPE)

@@ -1,4 +1,4 @@
-"""The normal distribution against sums of sixty digits, and the same bits however it is run."""
+"""The normal distribution compared with 60-digit arithmetic, and the same bits in Python and in kernels."""
 
 import math
 from decimal import Decimal, localcontext
@@ -24,7 +24,7 @@ def exact_density(x):
 
 
 def exact_distribution(x):
-    """1 / 2 + density(x) (x + x^3 / 3 + x^5 / 15 + ...)."""
+    """Calculate 1 / 2 + density(x) (x + x^3 / 3 + x^5 / 15 + ...)."""
     term = total = x
     k = 1
     while abs(term) > Decimal("1e-85"):
@@ -50,7 +50,7 @@ def test_mass_within_a_margin():
     for low in points(2, -3.0, 8.0):
         for width in (1e-4, 0.05, 1.0, 4.0):
             high = low + width
-            if high > abs(low):  # a margin reaches farther up than down
+            if high > abs(low):  # the upper end of a margin is further from 0
                 inside = exact_distribution(Decimal(high)) - exact_distribution(Decimal(low))
                 exact = inside * (Decimal(low) ** 2 / 2).exp()
                 assert abs(Decimal(margin_mass(low, high)) / exact - 1) < 4e-15 / min(width, 1.0)

@@ -1,4 +1,4 @@
-"""Faults of databases and machines, to strike at a chosen step of whatever a store does."""
+"""Faults of databases and machines, which strike at a chosen step of a store's work."""
 
 import shutil
 import sqlite3
@@ -21,15 +21,15 @@ TABLES = ("log", "witness", "pool", "player")
 
 
 class Killed(BaseException):
-    """The process that had a store open is no more."""
+    """The process that had a store open has ended."""
 
 
 @contextmanager
 def at_step(engine: sa.Engine, number: int, strike: Callable[[Any], None]) -> Iterator[None]:
-    """Strike at a step: before a statement or a commit, or once a transaction is over; nothing, if it is never reached.
+    """Strike before a statement or a commit, or after a transaction, unless the step is never reached.
 
     Args:
-        engine: whose steps are counted.
+        engine: its steps are counted.
         number: of the step, from 1.
         strike: gets the driver's connection.
     """
@@ -51,20 +51,20 @@ def at_step(engine: sa.Engine, number: int, strike: Callable[[Any], None]) -> It
 
 
 def file_of(store: Store) -> Path:
-    """The file of a store in SQLite."""
+    """Return the SQLite file of a store."""
     return Path(str(store.engine.url.database))
 
 
 def copy_files(path: Path, target: Path) -> None:
-    """Copy a database with all that is beside it, as it is on the disk in this moment."""
+    """Copy a database and the files next to it as they are on the disk now."""
     for each in files_of(path):
         shutil.copy(each, target.with_name(target.name + each.name.removeprefix(path.name)))
 
 
 def kill(store: Store) -> Callable[..., None]:
-    """End a store at a step, as the end of its process would; `revive` opens what that has left.
+    """End a store at a step, like the end of its process. `revive` opens what remains.
 
-    SQLite: what is on the disk in that moment is all that is left. PostgreSQL: the connections end.
+    In SQLite only the files on the disk remain. In PostgreSQL the connections end.
     """
 
     def strike(connection: Any) -> None:
@@ -80,7 +80,7 @@ def kill(store: Store) -> Callable[..., None]:
 
 
 def revive(store: Store) -> Store:
-    """Open what a killed store has left."""
+    """Open the store that a killed process left."""
     if store.engine.dialect.name != "sqlite":
         store.engine.dispose()
         return Store(store.engine.url.render_as_string(hide_password=False))
@@ -94,13 +94,13 @@ def revive(store: Store) -> Store:
 
 
 def admin_engine(store: Store) -> sa.Engine:
-    """An engine for a store's server, as an admin has it: patient, and nothing that is done waits for a commit."""
+    """Return an engine for a store's server with an admin's rights, which is patient and commits every statement."""
     patient = {"options": "-c lock_timeout=10s"}
     return sa.create_engine(store.engine.url, isolation_level="AUTOCOMMIT", connect_args=patient)
 
 
 def end_connections(store: Store) -> None:
-    """End every connection to a database of PostgreSQL, but for the one that does it."""
+    """End every other connection to a PostgreSQL database."""
     other = admin_engine(store)
     with other.connect() as connection:
         connection.execute(
@@ -114,7 +114,7 @@ def end_connections(store: Store) -> None:
 
 @contextmanager
 def dropped_connection(store: Store, step: int) -> Iterator[None]:
-    """The server ends every connection at a step; SQLite has none, there a write fails as on a broken disk."""
+    """Make the server end every connection at a step. In SQLite a write fails as on a broken disk instead."""
     strike = (lambda _: end_connections(store)) if store.engine.dialect.name == "postgresql" else None
     if strike is None:
         with full_disk(store, step):
@@ -126,17 +126,17 @@ def dropped_connection(store: Store, step: int) -> Iterator[None]:
 
 @contextmanager
 def full_disk(store: Store, step: int) -> Iterator[None]:
-    """From a step on the database cannot grow; in PostgreSQL one table cannot, from the start."""
+    """Stop the growth of the database at a step. In PostgreSQL one table cannot grow from the start."""
     if store.engine.dialect.name == "sqlite":
 
         def strike(connection: Any) -> None:
-            connection.execute("PRAGMA max_page_count=1")  # SQLite takes it for the pages that there are
+            connection.execute("PRAGMA max_page_count=1")  # SQLite uses the current number of pages instead
 
         try:
             with at_step(store.engine, step, strike):
                 yield
         finally:
-            store.engine.dispose()  # the next connections have no such limit
+            store.engine.dispose()  # later connections have no such limit
         return
     table = TABLES[step % len(TABLES)]
     other = admin_engine(store)
@@ -160,7 +160,7 @@ def full_disk(store: Store, step: int) -> Iterator[None]:
 
 @contextmanager
 def locked(store: Store, step: int) -> Iterator[None]:
-    """Somebody else writes from a step on, if the lock is free in that moment."""
+    """Let another writer take the lock at a step if it is free."""
     with ExitStack() as stack:
 
         def strike_file(_connection: Any) -> None:
@@ -182,7 +182,7 @@ def locked(store: Store, step: int) -> Iterator[None]:
 
 @contextmanager
 def clock_set_back(_store: Store, step: int) -> Iterator[None]:
-    """The clock is hours to years behind."""
+    """Set the clock back by hours to years."""
     behind = timedelta(hours=step**3)
 
     class Clock(datetime):
@@ -196,4 +196,4 @@ def clock_set_back(_store: Store, step: int) -> Iterator[None]:
         yield
 
 
-PASSING = (dropped_connection, full_disk, locked, clock_set_back)  # faults that a store outlives
+PASSING = (dropped_connection, full_disk, locked, clock_set_back)  # faults that a store survives

@@ -1,4 +1,4 @@
-"""Random histories of a pool, act by act, of a store and of the model beside it."""
+"""Random histories of a pool: each act runs on a store and on a model of it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,41 +15,41 @@ from podium.systems import make_system
 START = datetime(2025, 1, 1, tzinfo=UTC)
 PLAYERS = ["ana", "ben", "cleo", "dov", "eva", "雪"]
 CARS = ["red", "blue", "grey"]
-SYSTEMS = (  # many fields of state, quits remembered, times; a pool with a state of its own, in which cars are rated
+SYSTEMS = (  # one with many state fields, quits and times; one with a pool state and rated cars
     "stk-rd",
     make_system("adaptive", {"shared": "car"}),
 )
 POOL = "main"
-DAYS = range(20_089, 20_092)  # since 1970: those on which the events start, and the day after
+DAYS = range(20_089, 20_092)  # days since 1970 on which the events start, and the next day
 
 
 @dataclass(frozen=True)
 class Act:
-    """Something done to a pool."""
+    """An act on a pool."""
 
     name: str
-    model: Callable[[Truth], None]  # does it to the model
-    run: Callable[[Store], Any]  # does it to the store
-    is_repeatable: bool  # it may be sent again without a look at what became of it
+    model: Callable[[Truth], None]  # applies the act to the model
+    run: Callable[[Store], Any]  # applies the act to the store
+    is_repeatable: bool  # the act can be repeated without checking its outcome
 
 
 def system_of(seed: int) -> str | System:
-    """The system that rates the history of a seed: two seeds each in turn."""
+    """Return the rating system for a seed: two seeds for each in turn."""
     return SYSTEMS[seed // 2 % len(SYSTEMS)]
 
 
 def is_undated(seed: int) -> bool:
-    """Whether the events of the history of a seed have numbers and no dates: those of four seeds each in turn."""
+    """Return True if a seed's events have numbers instead of dates: four seeds for each in turn."""
     return seed // 4 % 2 == 1
 
 
 def truth_of(seed: int) -> Truth:
-    """What the history of a seed begins with."""
+    """Return the model at the start of a seed's history."""
     return Truth(system_of(seed), is_undated=is_undated(seed))
 
 
 def new_store(url: str, seed: int) -> Store:
-    """A store with an empty pool."""
+    """Return a store with an empty pool."""
     store = Store(url)
     store.create_pool(POOL, make_system(system_of(seed), {}), order="sequence" if is_undated(seed) else None)
     return store
@@ -58,7 +58,7 @@ def new_store(url: str, seed: int) -> Store:
 def event(
     number: int, minute: int, order: list[str], quitter: str = "", *, undated: bool = False
 ) -> list[dict[str, Any]]:
-    """The rows of a race, in the order of arrival; who quit has no time."""
+    """Return the rows of a race in finishing order. A player who quits has no time."""
     date = {"started_at": (START + timedelta(minutes=minute)).isoformat()}
     when: dict[str, Any] = {"sequence": float(minute)} if undated else date
     return [
@@ -69,7 +69,7 @@ def event(
 
 
 def next_act(rng: Random, truth: Truth) -> Act:
-    """Something that may be done next, by what there is."""
+    """Return a random act that is possible now."""
     kinds: list[Callable[[Random, Truth], Act]] = [submit, submit, submit, submit_many, begin_season]
     if truth.events:
         kinds += [amend, amend, void, try_out, submit_late]
@@ -80,14 +80,14 @@ def next_act(rng: Random, truth: Truth) -> Act:
 
 
 def any_rows(rng: Random, truth: Truth, number: int, minute: int) -> list[dict[str, Any]]:
-    """A race of some of the players."""
+    """Return the rows of a race between some of the players."""
     order = rng.sample(PLAYERS, rng.randint(2, 5))
     rows = event(number, minute, order, rng.choice(["", "", order[-1]]), undated=truth.is_undated)
     return [row | rng.choice([{}, *({"shared:car": car} for car in CARS)]) for row in rows]
 
 
 def submit(rng: Random, truth: Truth) -> Act:
-    """The newest race; in a pool without dates it says no number."""
+    """Submit the newest race. In an undated pool it has no number."""
     number = len(truth.events)
     rows = any_rows(rng, truth, number, 2 * number)
     sent = rows
@@ -98,14 +98,14 @@ def submit(rng: Random, truth: Truth) -> Act:
 
 
 def submit_late(rng: Random, truth: Truth) -> Act:
-    """A race that was before others."""
+    """Submit a race that took place before others."""
     number = len(truth.events)
     rows = any_rows(rng, truth, number, rng.randint(0, 2 * number))
     return Act("late", lambda model: model.upsert(f"e{number}", rows), lambda store: store.submit(POOL, rows), True)
 
 
 def submit_many(rng: Random, truth: Truth) -> Act:
-    """Several races at once."""
+    """Submit several races at once."""
     first = len(truth.events)
     batch = {
         f"e{number}": any_rows(rng, truth, number, 2 * number) for number in range(first, first + rng.randint(2, 5))
@@ -120,7 +120,7 @@ def submit_many(rng: Random, truth: Truth) -> Act:
 
 
 def amend(rng: Random, truth: Truth) -> Act:
-    """Another result of a race, perhaps of another time."""
+    """Correct a race's result, and perhaps its time."""
     event_id = rng.choice(sorted(truth.events))
     number = int(event_id[1:])
     rows = any_rows(rng, truth, number, rng.choice([2 * number, rng.randint(0, 20)]))
@@ -128,7 +128,7 @@ def amend(rng: Random, truth: Truth) -> Act:
 
 
 def void(rng: Random, truth: Truth) -> Act:
-    """A race that counts for nothing, or again."""
+    """Void or restore a race."""
     event_id = rng.choice(sorted(truth.events))
     voided = not truth.events[event_id]["voided"]
 
@@ -139,13 +139,13 @@ def void(rng: Random, truth: Truth) -> Act:
 
 
 def try_out(rng: Random, truth: Truth) -> Act:
-    """What would come of another result."""
+    """Run a dry run of another result."""
     rows = any_rows(rng, truth, int(rng.choice(sorted(truth.events))[1:]), rng.randint(0, 20))
     return Act("dry run", lambda _: None, lambda store: store.amend(POOL, rows, dry_run=True), True)
 
 
 def begin_season(rng: Random, truth: Truth) -> Act:
-    """A season, perhaps before races that are known."""
+    """Start a season, perhaps before existing races."""
     minute, keep = rng.randint(0, 20), rng.choice([0.0, 0.25, 0.5])
     date = START + timedelta(minutes=minute)
     starts = float(minute) if truth.is_undated else date
@@ -159,7 +159,7 @@ def begin_season(rng: Random, truth: Truth) -> Act:
 
 
 def merge(rng: Random, _truth: Truth) -> Act:
-    """Two accounts that are one player's."""
+    """Merge two accounts of one player."""
     name, into = rng.sample(PLAYERS, 2)
     return Act(
         "merge", lambda model: model.merged.update({name: into}), lambda store: store.merge(POOL, name, into), True
@@ -167,7 +167,7 @@ def merge(rng: Random, _truth: Truth) -> Act:
 
 
 def merge_cars(rng: Random, _truth: Truth) -> Act:
-    """Two names of one car."""
+    """Merge two names of one car."""
     car, into = rng.sample(CARS, 2)
 
     def model(model: Truth) -> None:
@@ -178,7 +178,7 @@ def merge_cars(rng: Random, _truth: Truth) -> Act:
 
 
 def rename_car(rng: Random, truth: Truth) -> Act:
-    """Another name of a car, which is still sent under the names that it had."""
+    """Rename a car. Later results still use its old names."""
     car, new = rng.choice(CARS), f"car {len(truth.equipment)}"
 
     def model(model: Truth) -> None:
@@ -188,6 +188,6 @@ def rename_car(rng: Random, truth: Truth) -> Act:
 
 
 def unmerge(rng: Random, truth: Truth) -> Act:
-    """An account that is a player of its own again."""
+    """Separate a merged account."""
     name = rng.choice(sorted(truth.merged) or PLAYERS)
     return Act("unmerge", lambda model: model.merged.pop(name, None), lambda store: store.unmerge(POOL, name), True)

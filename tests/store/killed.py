@@ -1,6 +1,6 @@
-"""What processes of their own do to a store until they are killed: each begins with all of Podium loaded.
+"""Work on a store in separate processes that are killed. Each process starts with all of Podium loaded.
 
-Starting Python and loading it takes longer than what they do; so one process does that once, and is copied.
+Loading Python and Podium takes longer than the work, so one process loads them once and forks.
 """
 
 import multiprocessing
@@ -14,7 +14,7 @@ PROCESSES.set_forkserver_preload(["podium.store.backup", "podium.store.backup"])
 
 
 def status_of(act, *arguments):
-    """The status of a process that does something: a signal that killed it is below 0."""
+    """Run a function in a new process, and return its exit status. A signal is a negative number."""
     process = PROCESSES.Process(target=act, args=arguments)
     process.start()
     process.join(120)
@@ -22,12 +22,12 @@ def status_of(act, *arguments):
 
 
 def end(_connection=None):
-    """End this process for good; nothing in it gets another turn."""
+    """End this process at once, without any cleanup."""
     os.kill(os.getpid(), signal.SIGKILL)
 
 
 def submit_without_end(url, number, output):
-    """Submit events from a number on, and say which are acknowledged."""
+    """Submit events from a number on, and print the acknowledged ones."""
     from podium.store import Store
 
     store = Store(url)
@@ -44,7 +44,7 @@ def submit_without_end(url, number, output):
 
 
 def upgrade_half(url):
-    """Upgrade the pools of a store, and die before the second is done."""
+    """Upgrade a store's pools, and die before the second one is finished."""
     from podium.store import Store, upgrading
     from podium.store.writing import execution
 
@@ -61,7 +61,7 @@ def upgrade_half(url):
 
 
 def restore_half(point, count, copy, target):
-    """Restore a copy, and die as something is called so many times."""
+    """Restore a copy, and die when a function is called for the given time."""
     from podium.store import backup
     from podium.support import part_files
 
@@ -79,7 +79,7 @@ def restore_half(point, count, copy, target):
 
 
 def do_next_act(url, seed, outcomes, step):
-    """Do what a history has next after acts that were done, or not, and die at a step of it."""
+    """Run the next act of a history, given which earlier acts happened, and die at one of its steps."""
     from faults import at_step
     from histories import next_act, truth_of
 
@@ -91,12 +91,12 @@ def do_next_act(url, seed, outcomes, step):
         act = next_act(acts, truth)
         if is_done:
             act.model(truth)
-    with at_step(store.engine, step, end), suppress(PodiumError):  # who survives may be refused
+    with at_step(store.engine, step, end), suppress(PodiumError):  # a surviving process may get an error
         next_act(acts, truth).run(store)
 
 
 def amend_sheet_half(url, rows, sheet, step):
-    """Send a sheet again, and die at a step of it."""
+    """Send a sheet again, and die at one step."""
     from faults import at_step
 
     from podium.store import Store
@@ -107,7 +107,7 @@ def amend_sheet_half(url, rows, sheet, step):
 
 
 def post_places_half(url, step):
-    """Say how a race stands, and die at a step of it."""
+    """Post a race's current places, and die at one step."""
     from faults import at_step
 
     from podium.store import Store

@@ -1,4 +1,4 @@
-"""What a store should hold, in plain Python: a dict of events, and the library's own live rating."""
+"""A plain Python model of a store's content: a dict of events, and the library's live rating."""
 
 import copy
 from dataclasses import dataclass, field
@@ -9,43 +9,43 @@ from podium.engine.system import System
 
 @dataclass
 class Truth:
-    """Events by id, seasons, matches and the account that each merged one was merged into, as they were sent."""
+    """Events by id, seasons, matches and merged accounts, as they were sent."""
 
     system: str | System
     events: dict = field(default_factory=dict)
-    seasons: list = field(default_factory=list)  # start, order, share kept
+    seasons: list = field(default_factory=list)  # start, order and kept share
     matches: dict = field(default_factory=dict)  # entrants
     merged: dict = field(default_factory=dict)
-    equipment: dict = field(default_factory=dict)  # by what each is called or was, what it is called or goes on as
+    equipment: dict = field(default_factory=dict)  # the current name for each present or former name
     starts: dict = field(default_factory=dict)  # starting rating and deviation of each account
     order: int = 0
-    is_undated: bool = False  # whether events have numbers in the place of dates
-    widens: bool = True  # whether seasons make ratings less certain
+    is_undated: bool = False  # events have numbers instead of dates
+    widens: bool = True  # seasons make ratings less certain
 
     @property
     def following(self):
-        """The number of an event that is sent without one."""
+        """Return the number for an event that is sent without one."""
         numbers = [each["rows"][0]["sequence"] for each in self.events.values()]
         return max(numbers) // 1 + 1 if numbers else 1.0
 
     def next(self):
-        """The next number of the log."""
+        """Return the next number of the log."""
         self.order += 1
         return self.order
 
     def copied(self):
-        """Another, to try things on."""
+        """Return a copy for trying changes."""
         return copy.deepcopy(self)
 
     def resolved(self, name):
-        """Who someone plays on as."""
+        """Return the account that a player uses now."""
         ends = self.merged | self.equipment
         while name in ends:
             name = ends[name]
         return name
 
     def upsert(self, event_id, rows, match=None):
-        """Take an event, or other rows of one; who is missing from its match has quit."""
+        """Store or replace the rows of an event. Players missing from its match have quit."""
         known = self.events.get(event_id) or {"order": self.next(), "voided": False, "match": match}
         match, present = known["match"], None
         if match is not None:
@@ -62,14 +62,14 @@ class Truth:
         self.starts[self.resolved(name)] = rating, deviation
 
     def starting_table(self):
-        """The starting ratings that count, as rows."""
+        """Return the starting ratings that count, as rows."""
         found = {self.resolved(account): start for account, start in self.starts.items()}
         found |= {account: start for account, start in self.starts.items() if account not in self.merged}
         rows = [{"player": name, "rating": start[0], "deviation": start[1]} for name, start in found.items()]
         return [{column: value for column, value in row.items() if value is not None} for row in rows]
 
     def counting(self):
-        """The events that count, in the order of rating: players by who they are now."""
+        """Return the events that count, in rating order, with the current accounts of the players."""
         best = {}
         for event_id, each in self.events.items():
             if each["match"] is not None and not each["voided"]:
@@ -86,11 +86,11 @@ class Truth:
         return sorted(entries, key=lambda each: each[:2])
 
     def possible(self):
-        """Whether nobody stands twice in an event."""
+        """Return True if no player is in an event twice."""
         return all(len({row["player"] for row in rows}) == len(rows) for _, _, rows in self.counting())
 
     def ratings(self):
-        """What it all comes to, event by event: of players, and of equipment with their kind before the name."""
+        """Rate the events, and return the ratings of players, and of equipment with its kind before the name."""
         starts, played = self.starting_table(), set()
         live, starters = podium.Live(self.system, start=starts or None), {row["player"] for row in starts}
         steps = [*self.counting(), *self.seasons]

@@ -1,4 +1,4 @@
-"""An anonymized player's names are gone everywhere; results under them still count for the player."""
+"""An anonymized player's names are removed everywhere; later results under them still count for the player."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -62,7 +62,7 @@ def test_other_spellings_of_a_removed_name_count_for_the_anonymized_player(pool)
     assert {"Zoe Quux", "ZOE QUUX"} < {row.player for row in pool.leaderboard("main").players}
 
 
-def test_a_name_can_be_given_back(pool):
+def test_a_removed_name_can_be_restored(pool):
     pool.submit("main", a_race("1", NAME, "Ben"))
     player = pool.anonymize("main", NAME)
     pool.rename("main", "Ben", NAME)
@@ -76,7 +76,7 @@ def tables_of(store):
 
 
 def mentions_of(store, *names):
-    """The tables, pages of the log and exports that still mention a name."""
+    """Return the tables, log pages and exports that still contain a name."""
     found = Mentions(names or (NAME,))
     cells = ((table, text_of(each)) for table, rows in tables_of(store).items() for row in rows for each in row)
     stored = {table for table, text in cells if text in found}
@@ -91,7 +91,7 @@ def text_of(value):
 
 @pytest.fixture
 def full(pool):
-    """A pool that mentions one player wherever a text can stand."""
+    """Return a pool that mentions one player in every possible text."""
     pool.submit("main", a_race("1", NAME, "Ben"), actor=f"{NAME}'s phone")
     pool.submit("main", a_race("2025 zebedee_quux-ben", "Ben", NAME, title="Quux, Zebedee wins"))
     teams = [{"team": "Zebedée Quux & Ben", "heat": "ZebedeeQuux 1"}, {"team": "Cleo & Dan", "heat": "ZebedeeQuux 1"}]
@@ -111,13 +111,13 @@ def full(pool):
     return pool
 
 
-def test_no_table_and_no_export_mentions_a_removed_name(full, tmp_path):
+def test_no_table_or_export_mentions_a_removed_name(full, tmp_path):
     before = {row.rating for row in full.leaderboard("main").players}
     head = full.verification("main").heads[0].split()[2]
     assert full.keep_snapshot("main", entries=0)
     assert mentions_of(full) > {"player", "title", "brought", "log", "reason", "kept", "export"}
     seen = full.anonymization("main", NAME)
-    assert full.anonymization("main", NAME) == seen  # which stores nothing
+    assert full.anonymization("main", NAME) == seen  # a dry run stores nothing
     assert seen.player == NAME
     assert {"2025 zebedee_quux-ben", "m-zebedee-quux", "next zebedee quux"} <= {*seen.ids}
     assert full.anonymize("main", NAME, actor=f"{NAME}'s phone") == seen.name
@@ -133,7 +133,7 @@ def test_no_table_and_no_export_mentions_a_removed_name(full, tmp_path):
     other.close()
 
 
-def test_a_sender_of_a_replaced_id_gets_the_same_event(full):
+def test_a_repeat_with_a_replaced_id_gets_the_same_event(full):
     old, rows = "2025 zebedee_quux-ben", a_race("2025 zebedee_quux-ben", "Ben", NAME, title="Quux, Zebedee wins")
     public = full.anonymization("main", NAME).ids[old]
     full.anonymize("main", NAME)
@@ -152,7 +152,7 @@ def test_a_sender_of_a_replaced_id_gets_the_same_event(full):
     assert mentions_of(full) == set()
 
 
-def test_a_sheet_that_is_sent_again_never_brings_a_removed_name_back(full):
+def test_a_repeated_sheet_never_restores_a_removed_name(full):
     sheet, row = Sheet("zebedee quux.csv"), a_race("2024-05-08 Cleo - Zebedee Quux", NAME, "Cleo")
     player = full.anonymize("main", NAME)
     assert [each.duplicate for each in full.submit("main", row, sheet=sheet)] == [True]
@@ -165,7 +165,7 @@ def test_a_sheet_that_is_sent_again_never_brings_a_removed_name_back(full):
     assert full.verify() == []
 
 
-def test_a_title_is_blanked_next_to_the_log_and_its_entry_stays(pool, tmp_path):
+def test_a_title_is_redacted_without_changing_its_log_entry(pool, tmp_path):
     rows = a_race("1", "Ben", "Cleo", title=f'{NAME}\'s "cup"', url="https://example.org/1")
     pool.submit("main", [*rows, *a_race("2", NAME, "Ben", title="Final")])
     assert pool.submit("main", rows)[0].duplicate
@@ -216,21 +216,21 @@ def test_titles_in_bodies_of_earlier_versions_are_redacted(pool, monkeypatch, tm
     (sa.update(title).values(text=b""), "removed"),
     (sa.delete(title), "removed"),
 ])  # fmt: skip
-def test_verify_finds_titles_that_were_altered_or_removed(pool, change, fault):
+def test_verify_finds_altered_and_removed_titles(pool, change, fault):
     pool.submit("main", a_race("1", NAME, "Ben", title="Final"))
     with pool.engine.begin() as connection:
         connection.execute(change)
     assert any(f"the title of log entry 2 (number 2, submit of '1') was {fault}" in each for each in pool.verify())
 
 
-def test_a_redacted_entry_that_is_altered_is_found(full):
+def test_verify_finds_an_altered_redacted_entry(full):
     full.anonymize("main", NAME)
     with full.engine.begin() as connection:
         connection.execute(sa.update(log).where(log.c.match_id.is_not(None)).values(present=1))
     assert any("was altered" in each for each in full.verify())
 
 
-def test_nothing_is_half_removed(full, monkeypatch):
+def test_removing_a_name_is_atomic(full, monkeypatch):
     before = tables_of(full)
     monkeypatch.setattr(anonymizing, "keep_removed", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
@@ -253,7 +253,7 @@ def test_nothing_is_half_removed(full, monkeypatch):
         ("a", "a v b", False), ("Łukasz", "lukasz", True), ("Zoë", "zoe", True),
     ],
 )  # fmt: skip
-def test_mentions(name, text, mentions):
+def test_mentions_of_a_name_are_found(name, text, mentions):
     found = Mentions([name])
     assert (text in found) == mentions
     assert found.may_be_in(text) or not mentions

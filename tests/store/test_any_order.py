@@ -1,4 +1,4 @@
-"""Submit, repeat, correct, void, merge, undo, in any order: always what a plain replay of the truth makes."""
+"""Acts in any order always give the same result as a plain replay of the events."""
 
 import random
 import tempfile
@@ -24,7 +24,7 @@ from podium.systems import find, make_system
 
 START = datetime(2025, 1, 1, tzinfo=UTC)
 PLAYERS = ["ana", "ben", "cleo", "dov", "雪"]
-SYSTEM = "stk-rd"  # many fields of state, quits remembered, times
+SYSTEM = "stk-rd"  # it uses many state fields, quits and times
 
 
 def event(number, minute, order, gone=(), *, undated=False):
@@ -39,7 +39,7 @@ def event(number, minute, order, gone=(), *, undated=False):
 
 @pytest.fixture(autouse=True, scope="module")
 def small_parts():
-    """Let small ledgers have several digests."""
+    """Split small ledgers into several digests."""
     with mock.patch.object(proposals, "PART_ROWS", 3):
         yield
 
@@ -50,7 +50,7 @@ MINUTES = st.integers(0, 6)
 
 
 class Model(RuleBasedStateMachine):
-    """The store beside plain Python."""
+    """The store and a plain Python model."""
 
     system: str | System = SYSTEM
     is_undated = False
@@ -71,7 +71,7 @@ class Model(RuleBasedStateMachine):
         self.folder.cleanup()
 
     def attempt(self, become, act):
-        """Do something to both, or see it refused by the store where someone would stand twice in an event."""
+        """Apply an act to both, or expect the store's error if a player would be in an event twice."""
         after = self.truth.copied()
         become(after)
         if after.possible():
@@ -143,11 +143,11 @@ class Model(RuleBasedStateMachine):
     @rule(minute=MINUTES, keep=st.sampled_from([0.0, 0.25, 0.5, 1.0]))
     def season(self, minute, keep):
         starts = minute if self.is_undated else START + timedelta(minutes=minute)
-        before = minute - 1e-6 if self.is_undated else starts.isoformat()  # a season's first event is in it
+        before = minute - 1e-6 if self.is_undated else starts.isoformat()  # a season includes its first event
         season = before, self.truth.next(), keep
         try:
             self.store.begin_season("main", f"s{len(self.truth.seasons)}", starts, keep=keep)
-        except podium.ParameterError:  # of a pool without dates without an event, or beyond the next one
+        except podium.ParameterError:  # an undated pool has no such event
             assert self.is_undated
             assert not self.truth.events or minute > self.truth.following
         else:
@@ -192,7 +192,7 @@ class Model(RuleBasedStateMachine):
                 self.store.unmerge("main", name)
 
     @invariant()
-    def it_is_what_a_replay_makes(self):
+    def matches_a_replay(self):
         assert ratings(self.store) == self.truth.ratings()
         assert self.store.verify() == []
 
@@ -204,7 +204,7 @@ TestModel = Model.TestCase
 
 
 class LearningModel(Model):
-    """The same with a pool that has a state of its own."""
+    """The same acts in a pool with a pool state."""
 
     system: str | System = "adaptive"
 
@@ -214,7 +214,7 @@ TestLearningModel = LearningModel.TestCase
 
 
 class CountedModel(LearningModel):
-    """The same with events that have numbers and no dates."""
+    """The same acts with numbered, undated events."""
 
     is_undated = True
 
@@ -224,7 +224,7 @@ TestCountedModel = CountedModel.TestCase
 
 
 class CarModel(LearningModel):
-    """The same with cars, some of them shared, tyres, and a side that is at home; cars get other names, or merge."""
+    """The same acts with cars, some of them shared, tyres and a home side. Cars are renamed and merged."""
 
     system = make_system("adaptive", {"shared": "car/tyres"})
 
@@ -261,7 +261,7 @@ TestCarModel = CarModel.TestCase
 
 
 def test_the_order_of_arrival_does_not_matter(new_url):
-    """Events that start apart, sent in any order, one at a time or together: one final state."""
+    """Events with different start times give one final state, sent in any order, alone or together."""
     rng = random.Random(4)  # noqa: S311
     events = [event(number, number, rng.sample(PLAYERS, rng.randint(2, 4))) for number in range(12)]
     found = set()

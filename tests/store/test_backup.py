@@ -1,4 +1,4 @@
-"""Copies and restored databases: whole or not there, and never mixed with what was left of another."""
+"""Backups and restored databases are complete or absent, and never mixed with another database's files."""
 
 import os
 import shutil
@@ -25,7 +25,7 @@ from podium.systems import find
 
 
 def fill(path, events):
-    """A database of so many duels; its store stays open."""
+    """Fill a database with this many duels, and keep its store open."""
     store = Store(str(path))
     store.create_pool("main", find("elo")())
     for number in range(events):
@@ -35,7 +35,7 @@ def fill(path, events):
 
 @pytest.fixture
 def copy(tmp_path):
-    """A copy of a database of two events."""
+    """Return a copy of a database with two events."""
     path = tmp_path / "copy.db"
     with closing(fill(tmp_path / "first.db", 2)) as store:
         back_up(store.engine.url.database, path)
@@ -43,7 +43,7 @@ def copy(tmp_path):
 
 
 def contents(folder):
-    """Every file of a folder, with its bytes."""
+    """Return the content of every file in a folder."""
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
@@ -54,7 +54,7 @@ def events_of(path):
 
 
 def crashed(path, events):
-    """The files of a database whose process was killed: its newest events are in the `-wal` alone."""
+    """Copy the files of a database as a killed process leaves them, with the newest events only in the `-wal`."""
     live = path.with_name("live.db")
     with closing(fill(live, events)):
         for each in files_of(live):
@@ -64,8 +64,8 @@ def crashed(path, events):
     assert path.with_name(path.name + "-wal").stat().st_size
 
 
-def test_nothing_is_restored_beside_what_is_left_of_another_database(tmp_path, copy):
-    """SQLite would take the old `-wal` for the copy's, and mix the two."""
+def test_a_restore_stops_at_files_of_another_database(tmp_path, copy):
+    """SQLite would apply the old `-wal` to the copy and mix the two."""
     target = tmp_path / "podium.db"
     crashed(target, 4)
     target.rename(tmp_path / "broken.db")
@@ -77,11 +77,11 @@ def test_nothing_is_restored_beside_what_is_left_of_another_database(tmp_path, c
         target.with_name(target.name + end).rename(tmp_path / f"broken.db{end}")
     assert str(restore(copy, str(target))) == "1 pool, 2 events, 4 changes"
     assert events_of(target) == 2
-    assert events_of(tmp_path / "broken.db") == 4  # nothing that was acknowledged there is lost
+    assert events_of(tmp_path / "broken.db") == 4  # every acknowledged event is still there
 
 
 @pytest.mark.parametrize("end", ["", "-wal", "-shm", "-journal"])
-def test_no_file_of_the_target_may_be_there(tmp_path, copy, end):
+def test_a_restore_needs_a_target_without_files(tmp_path, copy, end):
     target = tmp_path / "podium.db"
     target.with_name(target.name + end).write_bytes(b"")
     before = contents(tmp_path)
@@ -92,8 +92,8 @@ def test_no_file_of_the_target_may_be_there(tmp_path, copy, end):
     assert contents(tmp_path) == before
 
 
-def test_what_is_in_the_wal_of_a_copy_is_restored_too(tmp_path):
-    """A copy that was taken by hand has two files."""
+def test_a_restore_includes_the_copys_wal(tmp_path):
+    """A copy made by hand has two files."""
     source = tmp_path / "byhand.db"
     crashed(source, 3)
     restore(source, str(tmp_path / "podium.db"))
@@ -128,7 +128,7 @@ SOURCES = [
 
 
 @pytest.mark.parametrize(("make", "reason"), SOURCES, ids=[reason[:20] for _, reason in SOURCES])
-def test_what_is_no_good_copy_is_refused_and_nothing_is_left_behind(tmp_path, make, reason):
+def test_an_unusable_copy_is_rejected_and_leaves_no_files(tmp_path, make, reason):
     source = tmp_path / "copy.db"
     make(source)
     before = sorted(tmp_path.iterdir())
@@ -138,7 +138,7 @@ def test_what_is_no_good_copy_is_refused_and_nothing_is_left_behind(tmp_path, ma
     assert sorted(tmp_path.iterdir()) == before
 
 
-def test_a_copy_that_is_not_what_its_log_says_is_put_in_place_only_if_wanted(tmp_path, copy):
+def test_an_inconsistent_copy_is_restored_only_on_request(tmp_path, copy):
     with closing(Store(str(copy))) as store, store.engine.begin() as connection:
         connection.execute(sa.update(witness).values(digest=b"other"))
     target = tmp_path / "podium.db"
@@ -149,7 +149,7 @@ def test_a_copy_that_is_not_what_its_log_says_is_put_in_place_only_if_wanted(tmp
     assert files_of(target) == [target]
 
 
-def test_a_database_that_appeared_meanwhile_is_not_overwritten(tmp_path, copy, monkeypatch):
+def test_a_restore_never_overwrites_a_new_database(tmp_path, copy, monkeypatch):
     target = tmp_path / "podium.db"
     plain = Store.verification
 
@@ -164,7 +164,7 @@ def test_a_database_that_appeared_meanwhile_is_not_overwritten(tmp_path, copy, m
     assert events_of(target) == 1
 
 
-def test_a_copy_is_taken_while_others_write(tmp_path):
+def test_a_backup_works_while_others_write(tmp_path):
     with closing(fill(tmp_path / "podium.db", 2)) as store:
         with store.writing("main"):
             back_up(f"sqlite:///{tmp_path}/podium.db", tmp_path / "copy.db")
@@ -189,8 +189,8 @@ except PodiumError as error: print(error)
 """
 
 
-def test_where_nothing_may_be_written_a_database_is_read(tmp_path, copy):
-    """SQLite alone would make files beside it to read it."""
+def test_a_database_in_a_read_only_folder_can_be_read(tmp_path, copy):
+    """By itself, SQLite would create files next to the database."""
     (tmp_path / "sealed").mkdir()
     database = shutil.move(copy, tmp_path / "sealed" / "podium.db")
     database.parent.chmod(0o555)
@@ -207,7 +207,7 @@ def test_where_nothing_may_be_written_a_database_is_read(tmp_path, copy):
 
 
 @pytest.mark.parametrize("url", ["none.db", "empty.db", "postgresql://localhost/x", "sqlite://", "://"])
-def test_there_is_nothing_to_copy(tmp_path, url, monkeypatch):
+def test_a_backup_needs_a_database(tmp_path, url, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "empty.db").touch()
     with pytest.raises(StoreError, match=r"no such database|is empty|restores only SQLite files|cannot be opened"):
@@ -216,8 +216,8 @@ def test_there_is_nothing_to_copy(tmp_path, url, monkeypatch):
 
 
 @pytest.mark.parametrize("point", [("refuse_damaged", 1), ("synchronise", 1), ("synchronise", 2)])
-def test_a_restore_that_is_killed_leaves_no_half_database(tmp_path, copy, point):
-    """After copying, after verifying, after renaming."""
+def test_a_killed_restore_leaves_no_partial_database(tmp_path, copy, point):
+    """It is killed after copying, after verifying and after renaming."""
     target = tmp_path / "podium.db"
     assert status_of(restore_half, *point, copy, str(target)) == -signal.SIGKILL
     assert files_of(target) == ([target] if point == ("synchronise", 2) else [])
@@ -226,7 +226,7 @@ def test_a_restore_that_is_killed_leaves_no_half_database(tmp_path, copy, point)
     assert events_of(target) == 2
 
 
-def test_the_file_and_its_name_are_on_the_disk_before_anything_is_reported(tmp_path, copy, monkeypatch):
+def test_the_file_and_its_name_are_synced_before_the_report(tmp_path, copy, monkeypatch):
     synchronised = []
     plain = os.fsync
 

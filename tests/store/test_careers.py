@@ -1,4 +1,4 @@
-"""Cards, curves, changes and rivals of players, against the history that the library rates from the same results."""
+"""Player cards, curves, changes and rivals match the library's history of the same results."""
 
 import math
 from dataclasses import astuple
@@ -22,7 +22,7 @@ PLAYERS = ["ana", "ben", "cleo", "dov", "eva", "雪"]
 
 
 def race(number, order, *, heats=1, tied=(), quitter="", **more):
-    """Rows of an event: the order of arrival in each heat, backwards in every other one."""
+    """Return the rows of an event in finishing order, reversed in every other heat."""
     when = START + timedelta(days=number)
     rows = []
     for heat in range(heats):
@@ -38,7 +38,7 @@ def race(number, order, *, heats=1, tied=(), quitter="", **more):
 
 
 def fill(store, system, *, events=24, seed=3):
-    """A pool with ties, quits, heats, an event that does not count, and corrections of every kind."""
+    """Create a pool with ties, quits, heats, an unrated event and every kind of correction."""
     store.create_pool("main", system)
     rng = Random(seed)  # noqa: S311
     for number in range(events):
@@ -57,7 +57,7 @@ def fill(store, system, *, events=24, seed=3):
 
 
 def by_player(store):
-    """Every player's changes as the library has them, oldest first, and the library's answer."""
+    """Return the library's changes of each player, oldest first, and the library's result."""
     rated = store.rated("main")
     rows = rated.history.to_dicts()
     names = {row["player"] for row in rows}
@@ -70,7 +70,7 @@ def is_established(system, row):
 
 
 def placed(results, event_id, player):
-    """The rank in the overall result, or None where the event does not rank the player."""
+    """Return the rank in the overall result, or None if the event does not rank the player."""
     rows = [row for row in results.frame.to_dicts() if row["event_id"] == event_id]
     if any(row.get("heat") for row in rows):
         totals = {row["player"]: 0.0 for row in rows}
@@ -91,7 +91,7 @@ def longest(flags):
     [*in_turn(["postgresql", "sqlite"], ["trials", "trueskill"]), ("sqlite", "elo")],
     indirect=["store"],
 )
-def test_a_card_says_what_the_history_says(store, name):
+def test_a_player_card_matches_the_history(store, name):
     system = find(name)()
     fill(store, system)
     rated, careers = by_player(store)
@@ -148,7 +148,7 @@ def test_a_card_says_what_the_history_says(store, name):
         assert all(row.ahead == row.rating - card.rating for row in card.nearby)
 
 
-def test_a_card_knows_former_names(store):
+def test_a_player_card_lists_former_names(store):
     fill(store, find("elo")())
     assert store.player_card("main", "dov").former_names == ("dov",)
     assert store.player_card("main", "old eva") == store.player_card("main", "eva")
@@ -157,7 +157,7 @@ def test_a_card_knows_former_names(store):
         store.player_card("main", "nobody")
 
 
-def test_a_season_is_no_event_and_a_level_pool_shares_its_ranks(sqlite_store):
+def test_a_season_is_not_an_event_and_equal_ratings_share_ranks(sqlite_store):
     sqlite_store.create_pool("main", find("elo")())
     sqlite_store.submit("main", race(0, ["ana", "ben", "cleo"]))
     assert sqlite_store.player_card("main", "ana").best_days == ()
@@ -177,7 +177,7 @@ def test_a_season_is_no_event_and_a_level_pool_shares_its_ranks(sqlite_store):
     assert sqlite_store.player_card("main", "ana").since is not None
 
 
-def test_changes_come_page_by_page(sqlite_store):
+def test_changes_are_split_into_pages(sqlite_store):
     fill(sqlite_store, find("elo")(), events=12)
     whole = sqlite_store.player_changes("main", "ben", top=100)
     assert whole.next is None
@@ -196,7 +196,7 @@ def test_changes_come_page_by_page(sqlite_store):
             sqlite_store.player_changes("main", "ben", before=cursor)
 
 
-def test_a_thinned_curve_has_the_ends_and_the_extremes_of_every_column():
+def test_a_thinned_curve_keeps_the_ends_and_the_extremes():
     rng = np.random.default_rng(4)
     times = np.sort(rng.integers(0, 10**15, 5_000))
     ratings = rng.normal(size=5_000).cumsum()
@@ -209,14 +209,14 @@ def test_a_thinned_curve_has_the_ends_and_the_extremes_of_every_column():
         inside = np.flatnonzero(column == number)
         low, high = inside[ratings[inside].argmin()], inside[ratings[inside].argmax()]
         assert {inside[0], inside[-1], low, high} <= set(rows.tolist())
-    assert thinned(np.zeros(500, np.int64), ratings[:500], 300).size <= 4  # all at once
-    centuries = np.linspace(-6e16, 2.5e17, 1_000).astype(np.int64)  # from the year 1 to 9999
+    assert thinned(np.zeros(500, np.int64), ratings[:500], 300).size <= 4  # all at one time
+    centuries = np.linspace(-6e16, 2.5e17, 1_000).astype(np.int64)  # from year 1 to year 9999
     assert 100 < thinned(centuries, ratings[:1_000], 300).size <= 300
     assert thinned(times[:4], ratings[:4], 4).tolist() == [0, 1, 2, 3]
 
 
 def expected_rivals(rated, rows, player):
-    """By opponent: events, duels, won, drawn, lost, score, expected and points, of the explanations."""
+    """Sum the explanations by opponent: events, duels, won, drawn, lost, score, expected and points."""
     sums = {}
     for row in rows:
         duels = rated.explain(row["event_id"], player).rows.filter(pl.col("opponent").is_not_null())
@@ -234,7 +234,7 @@ def expected_rivals(rated, rows, player):
 @pytest.mark.parametrize(
     ("store", "name"), in_turn(["postgresql", "sqlite"], ["glicko2", "trueskill"]), indirect=["store"]
 )
-def test_rivals_are_the_sums_of_the_explanations(store, name, monkeypatch):
+def test_rivals_are_sums_of_the_explanations(store, name, monkeypatch):
     fill(store, find(name)(), events=12)
     rated, careers = by_player(store)
     explained, explain = [], rivals_room.explanation
@@ -268,7 +268,7 @@ def test_rivals_are_the_sums_of_the_explanations(store, name, monkeypatch):
     store.submit("main", race(40, ["ana", "ben"]))
     store.rename("main", "ben", "benno")
     after = store.rivals("main", "ana")
-    assert explained[known:] == ["e40"]  # what was known is not explained again
+    assert explained[known:] == ["e40"]  # known events are not explained again
     assert "benno" in {row.opponent for row in after.opponents}
     store.amend("main", race(40, ["ben", "ana"]))
     again = store.rivals("main", "ana")
@@ -277,8 +277,8 @@ def test_rivals_are_the_sums_of_the_explanations(store, name, monkeypatch):
         store.rivals("main", "nobody")
 
 
-def test_rivals_follow_a_late_event(tmp_path):
-    """An event before others that the player is not in moves what was expected of the opponents."""
+def test_rivals_take_a_late_event_into_account(tmp_path):
+    """A late event without the player changes the opponents' expected results."""
     store = Store(str(tmp_path / "podium.db"))
     store.create_pool("main", find("elo")())
     store.submit("main", race(5, ["ana", "ben"]))
@@ -288,12 +288,12 @@ def test_rivals_follow_a_late_event(tmp_path):
     fresh = Store(str(tmp_path / "podium.db"))
     assert after == fresh.rivals("main", "ana") != before
     assert after.best_win.opponent == "ben"
-    assert before.best_win is None  # nobody was the underdog
+    assert before.best_win is None  # there was no underdog
     fresh.close()
     store.close()
 
 
-def test_two_who_met_in_heats_alone_are_compared_by_these(store):
+def test_players_who_met_only_in_heats_are_compared_by_heats(store):
     store.create_pool("main", find("elo")())
     table = [
         {"event_id": "h", "started_at": "2031-01-01T00:00:00Z", "heat": heat, "player": name, "position": place}

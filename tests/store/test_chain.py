@@ -1,4 +1,4 @@
-"""The chain of the log: whatever is altered, removed, added or moved is found and named; reasons may be blanked."""
+"""The log's hash chain reveals every altered, removed, added or moved entry. Reasons can be blanked."""
 
 import hashlib
 from contextlib import closing
@@ -28,7 +28,7 @@ def kind(request):
 
 
 def fill(store):
-    """A pool whose log has every kind of column filled, among others; and another pool."""
+    """Fill a pool whose log uses every column, and another pool."""
     store.create_pool("other", find("elo")(), actor="admin")
     store.create_pool("main", find("elo")(), actor="admin")
     store.register("main", "m", ["ana", "ben", "cleo"])
@@ -46,13 +46,13 @@ def filled(kind, filled_store):
 
 
 def faults(connection, names=("main",)):
-    """What the chains of these pools say is wrong."""
+    """Return the errors in the chains of these pools."""
     found = (chain_check.chain_faults(get_pool(connection, name)) for name in names)
     return [sentence for each in found for sentence in each]
 
 
 def entries(store):
-    """The entries of the pool's log, by place."""
+    """Return the entries of the pool's log in order."""
     with store.engine.begin() as connection:
         return list(chained_entries(get_pool(connection, "main")))
 
@@ -70,7 +70,7 @@ def altered(value):
 
 
 def altered_columns(every, _other):
-    """Every column of every entry, but for the number, which only orders, and the digest, which only tells repeats."""
+    """Alter every column of every entry except the number, which only orders, and the digest of repeats."""
     for row in every:
         for name in (*HASHED, "hash"):
             value = getattr(row, name)
@@ -79,7 +79,7 @@ def altered_columns(every, _other):
 
 
 def removed_entries(every, _other):
-    """Each but the last, and several."""
+    """Remove each entry but the last, and several at once."""
     for row in every[:-1]:
         removed = sa.delete(log).where(log.c.seq == row.seq)
         yield [removed], [f"log entry {row.place} was removed before log entry {row.place + 1} "]
@@ -90,7 +90,7 @@ def removed_entries(every, _other):
 
 
 def swapped_entries(every, _other):
-    """Neighbours, with their links, so that the chain itself is whole; and without them."""
+    """Swap neighbours with their links, which keeps the chain valid, and without them."""
     for one, two in pairwise(every):
         moves = [(one.seq, -1), (two.seq, one.seq), (-1, two.seq)]
         with_links = [sa.update(log).where(log.c.seq == old).values(seq=new) for old, new in moves]
@@ -102,7 +102,7 @@ def swapped_entries(every, _other):
 
 
 def added_entries(every, other):
-    """One without a link; and one that is another pool's."""
+    """Add an entry without a link, and an entry of another pool."""
     last = every[-1]
     row = {name: getattr(every[3], name) for name in HASHED} | {"digest": b"", "pool_id": IN_MAIN}
     row |= {"seq": last.seq, "place": None, "hash": None}
@@ -118,7 +118,7 @@ def added_entries(every, other):
 
 
 def altered_reasons(every, _other):
-    """Its text, its salt, its entry; and one that was removed."""
+    """Alter a reason's text, its salt and its entry, and remove it."""
     entry = f"the reason of log entry 6 (number {every[5].seq}, amend of 'e2') was "
     yield [sa.update(reason).values(text="ben is dull")], [f"{entry}altered"]
     yield [sa.update(reason).values(salt=b"")], [f"{entry}altered"]
@@ -137,8 +137,8 @@ def set_columns(row, columns):
 
 
 @both_kinds
-def test_whatever_is_done_to_the_log_is_found_and_named(filled):
-    """Each by rule: done to every entry, found, and taken back."""
+def test_every_kind_of_tampering_is_found_and_named(filled):
+    """Each rule is applied to every entry, found and rolled back."""
     assert {column.name for column in log.c} == LINKED
     every, tampered = entries(filled), 0
     assert len(every) == 8
@@ -158,7 +158,7 @@ def test_whatever_is_done_to_the_log_is_found_and_named(filled):
 
 
 @both_kinds
-def test_the_last_entries_are_missed_by_whoever_has_a_receipt(filled):
+def test_a_receipt_reveals_removed_last_entries(filled):
     receipts = [filled.submit("main", rows(number, ["ana", "ben"]))[0] for number in (4, 5)]
     last = entries(filled)[-1]
     heads = [each.head for each in receipts]
@@ -174,7 +174,7 @@ def test_the_last_entries_are_missed_by_whoever_has_a_receipt(filled):
     assert not any(str(heads[0]) in each for each in found)
 
 
-def test_a_log_that_was_chained_anew_has_another_head(filled):
+def test_a_recalculated_chain_has_another_head(filled):
     (receipt,) = filled.submit("main", rows(2, ["ana", "ben"]))
     assert receipt.duplicate
     every, previous = entries(filled), GENESIS
@@ -189,7 +189,7 @@ def test_a_log_that_was_chained_anew_has_another_head(filled):
     assert f"log entry 8 does not match the head {receipt.head}" in found
 
 
-def test_a_fault_keeps_nothing_else_from_being_checked(filled):
+def test_one_error_does_not_stop_the_other_checks(filled):
     every = entries(filled)
     with filled.engine.begin() as connection:
         for place in (3, 7):
@@ -206,8 +206,8 @@ def test_a_fault_keeps_nothing_else_from_being_checked(filled):
         list(filled.export_pool("main"))
 
 
-def test_the_hash_is_what_the_decision_says():
-    """By hand, so that any program can check a log."""
+def test_the_hash_follows_the_documented_rule():
+    """The test computes it by hand, because any program must be able to check a log."""
     columns = dict.fromkeys(HASHED) | {"place": 1, "kind": "void", "subject": "é", "body": b""}
     expected = GENESIS
     for value in (b"1", None, b"void", None, "é".encode(), b"", None, None, None):
@@ -217,7 +217,7 @@ def test_the_hash_is_what_the_decision_says():
     assert entry_hash(GENESIS, other.values()) != entry_hash(GENESIS, columns.values())
 
 
-def test_heads_stand_in_receipts_of_all_kinds(filled):
+def test_all_kinds_of_receipts_have_a_head(filled):
     (first,) = filled.submit("main", rows(7, ["ana", "ben"]))
     assert filled.submit("main", rows(7, ["ana", "ben"]))[0].head == first.head
     assert filled.submit("main", rows(8, ["ana", "ben"]), dry_run=True)[0].head is None
@@ -252,7 +252,7 @@ def test_a_reason_can_be_blanked(filled):
             filled.blank_reason("main", seq)
 
 
-def test_a_pseudonym_blanks_the_reasons_that_have_a_name_in_them(filled):
+def test_anonymizing_blanks_reasons_with_the_name(filled):
     filled.unvoid("main", "e3", reason="CLE\u0301O was there")
     filled.void("main", "e3", reason="cleo's word")
     filled.anonymize("main", "Cléo")
@@ -261,7 +261,7 @@ def test_a_pseudonym_blanks_the_reasons_that_have_a_name_in_them(filled):
     assert filled.verify() == []
 
 
-def test_a_guessed_name_proves_nothing_without_the_secret(filled):
+def test_a_guessed_name_cannot_be_confirmed_without_the_secret(filled):
     filled.submit("other", rows(1, ["ana", "ben"]))
     (content,) = contents_in([column_lists(filled.results("other").frame.drop("pool"))]).values()
     with filled.engine.connect() as connection:
@@ -274,7 +274,7 @@ def test_a_guessed_name_proves_nothing_without_the_secret(filled):
     assert all(len(row.digest) == (16 if row.kind in ("submit", "amend") else 0) for row in stored)
 
 
-def test_a_log_without_a_chain_takes_nothing(filled):
+def test_a_log_without_a_chain_accepts_no_entries(filled):
     with filled.engine.begin() as connection:
         connection.execute(sa.update(log).values(place=None, hash=None))
     for act in (lambda: filled.void("main", "e1"), lambda: list(filled.export_pool("main"))):

@@ -23,7 +23,7 @@ def _in_a_folder_of_its_own(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
 
-def test_a_season_goes_in_is_corrected_and_verified(tmp_path):
+def test_a_season_is_stored_corrected_and_verified(tmp_path):
     run("db", "init")
     run("pool", "create", "karts", "--system", "stk", "--set", "base_points_events=none")
     assert "karts,stk" in run("pool", "list", "--format", "csv")
@@ -56,7 +56,7 @@ def test_a_season_goes_in_is_corrected_and_verified(tmp_path):
     assert "a replay gives different changes from the stored ones" in run("verify", status=1)
 
 
-def test_a_pool_over_the_years(tmp_path):
+def test_commands_cover_the_life_of_a_pool(tmp_path):
     run("pool", "create", "duels", "--system", "elo")
     results = tmp_path / "duels.csv"
     rows = [f"d{k},2025-01-0{1 + k % 5}T12:00:00Z,{'ab'[k % 2]},1\nd{k},2025-01-0{1 + k % 5}T12:00:00Z,{'ba'[k % 2]},2"
@@ -82,7 +82,7 @@ def test_a_pool_over_the_years(tmp_path):
 
 
 def test_a_database_of_an_earlier_version_is_upgraded(tmp_path):
-    """Reading leaves it as it is; the upgrade copies it first, and does its work once."""
+    """Reading does not change the database. The upgrade copies it first, and runs only once."""
     make_earlier_database(f"sqlite:///{tmp_path}/podium.db")
     results = tmp_path / "more.csv"
     results.write_text(
@@ -116,7 +116,7 @@ def test_a_database_of_an_earlier_version_is_upgraded(tmp_path):
     assert "pool sixties: 5 events rated again" in run("db", "upgrade")
 
 
-def test_an_upgrade_of_postgresql_says_whose_the_backup_is(empty_url):
+def test_an_upgrade_of_postgresql_leaves_the_backup_to_you(empty_url):
     url = empty_url("postgresql")
     make_earlier_database(url)
     output = run("db", "upgrade", "--db", url)
@@ -137,7 +137,7 @@ def test_an_upgrade_without_room_for_a_copy_changes_nothing(tmp_path, monkeypatc
     assert [*tmp_path.glob("*before-upgrade*")] == []
 
 
-def test_what_could_not_be_upgraded_is_named(tmp_path):
+def test_pools_that_cannot_be_upgraded_are_named(tmp_path):
     make_earlier_database(f"sqlite:///{tmp_path}/podium.db")
     with closing(sqlite3.connect(tmp_path / "podium.db")) as database, database:
         of_modern = "pool_id = (SELECT id FROM pool WHERE name = 'modern')"
@@ -163,7 +163,7 @@ def test_what_could_not_be_upgraded_is_named(tmp_path):
         ("verify", "--db", "no/such/folder/x.db"),
     ],
 )
-def test_mistakes_are_told_in_a_line(words):
+def test_mistakes_give_one_line_errors(words):
     message = run(*words, status=2)
     assert message.startswith("podium: ")
 
@@ -175,7 +175,7 @@ def test_a_pool_is_described(sqlite_store):
     assert run("pool", "set", "bikes", "--title", "", "--private") == (
         "pool bikes is private\ncontact: stewards@example.org\nplayer word: rider\n"
     )
-    assert run("pool", "set", "bikes", "--private").startswith("pool bikes is private")  # again, and logged once
+    assert run("pool", "set", "bikes", "--private").startswith("pool bikes is private")  # a repeat, logged once
     assert run("pool", "log", "bikes", "--format", "csv").count("describe") == 2
     assert "nothing to change" in run("pool", "set", "bikes", status=2)
     for option, text, refusal in (
@@ -195,7 +195,7 @@ def test_a_pool_is_described(sqlite_store):
 CLUB = "Datum;Sieger;Verlierer\n03.01.2025;Ana;Ben\n03.01.2025;Cleo;Dan\n13.01.2025;Ana;Cleo\n"
 
 
-def test_a_mended_sheet_is_sent_again(tmp_path):
+def test_a_corrected_sheet_can_be_sent_again(tmp_path):
     club = tmp_path / "club.csv"
     club.write_text(CLUB, encoding="utf-8")
     run("pool", "create", "club", "--system", "elo")
@@ -221,7 +221,7 @@ def test_a_mended_sheet_is_sent_again(tmp_path):
     assert "everything stored matches the log" in run("verify")
 
 
-def test_events_that_a_sheet_does_not_have_any_more_stay_and_are_named(tmp_path):
+def test_events_missing_from_a_sheet_stay_and_are_named(tmp_path):
     league = tmp_path / "league.csv"
     rounds = [f"{number},{name},{place}\n" for number in "123" for place, name in enumerate("ab", start=1)]
     league.write_text("Race,Driver,Place\n" + "".join(rounds), encoding="utf-8")
@@ -237,7 +237,7 @@ def test_events_that_a_sheet_does_not_have_any_more_stay_and_are_named(tmp_path)
     assert "before" not in streams("ingest", league, "--pool", "club")[0]
 
 
-def test_a_map_is_kept_and_read_by(tmp_path):
+def test_a_column_map_is_saved_and_reused(tmp_path):
     odd = tmp_path / "odd.csv"
     odd.write_text("a,b,c\nr1,Ana,1\nr1,Ben,2\n", encoding="utf-8")
     own = tmp_path / "own.toml"
@@ -250,8 +250,8 @@ def test_a_map_is_kept_and_read_by(tmp_path):
     assert "0 new, 1 differs, 0 gone, 0 the same" in words
 
 
-def test_a_map_that_is_kept_reads_no_other_file(tmp_path):
-    """A pool's maps may have come with another's export, or from a browser."""
+def test_a_saved_column_map_reads_no_other_file(tmp_path):
+    """A pool's maps can come from another pool's export or from a browser."""
     odd, beside = tmp_path / "odd.csv", tmp_path / "beside.csv"
     odd.write_text("a,b,c\nr1,1,1\nr1,2,2\n", encoding="utf-8")
     beside.write_text("number,name\n1,Ana\n2,Ben\n", encoding="utf-8")
@@ -271,7 +271,7 @@ def test_a_map_that_is_kept_reads_no_other_file(tmp_path):
     assert "0 new, 0 differ, 0 gone, 1 the same" in words
 
 
-def test_the_results_of_another_pool_are_taken(tmp_path):
+def test_results_of_another_pool_can_be_ingested(tmp_path):
     cup = tmp_path / "cup.csv"
     cup.write_text("event_id,player,position,pool\nr1,Ana,1,cup\nr1,Ben,2,cup\n", encoding="utf-8")
     for pool in ("cup", "club", "more"):
@@ -296,7 +296,7 @@ def test_the_results_of_another_pool_are_taken(tmp_path):
     assert "has events of cup, other. Name one with --pool." in run("ingest", cup, "--as", "club", status=2)
 
 
-def test_a_ledger_is_the_history_of_the_same_results_with_ranks(tmp_path):
+def test_an_exported_ledger_is_the_history_with_ranks(tmp_path):
     run("pool", "create", "karts", "--system", "glicko2")
     head, *rows = season_path().read_text(encoding="utf-8").splitlines()
     rows = [row for row in rows if row.startswith("karts-")][:200]
@@ -316,7 +316,7 @@ def test_a_ledger_is_the_history_of_the_same_results_with_ranks(tmp_path):
     assert "the suffix must be one of" in run("pool", "ledger", "karts", "karts.txt", status=2)
 
 
-def test_a_ledger_of_a_pool_without_dates_has_the_numbers_of_events(tmp_path):
+def test_an_undated_pools_ledger_has_event_numbers(tmp_path):
     run("pool", "create", "duels", "--system", "elo", "--order", "sequence")
     (tmp_path / "duels.csv").write_text("event_id,player,position\n1,a,1\n1,b,2\n2,b,1\n2,a,2\n", encoding="utf-8")
     run("ingest", "duels.csv", "--pool", "duels")
@@ -334,7 +334,7 @@ def test_a_ledger_of_an_empty_pool_has_no_rows():
     assert pl.read_parquet("ledger.parquet").is_empty()
 
 
-def test_what_rates_a_pool_again_has_a_dry_run():
+def test_every_recalculating_command_has_a_dry_run():
     run("db", "init")
     run("pool", "create", "main", "--system", "elo", "--order", "dated")
     with closing(Store("podium.db")) as store:

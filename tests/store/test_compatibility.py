@@ -1,4 +1,4 @@
-"""A version before may go on with a newer schema, where its migration says so: so that an upgrade can be taken back."""
+"""An earlier version can use a newer schema if the migration allows it, so an upgrade can be undone."""
 
 import pytest
 from alembic.config import Config
@@ -12,14 +12,14 @@ from podium.store.upgrading import is_due
 from podium.systems import find
 
 
-def test_the_revisions_in_order_are_those_of_alembic():
+def test_the_revisions_match_alembics_order():
     config = Config()
     config.set_main_option("script_location", str(MIGRATIONS))
     revisions = [each.revision for each in ScriptDirectory.from_config(config).walk_revisions()]
     assert list(known_revisions()) == revisions[::-1]
 
 
-def test_a_newer_schema_that_only_adds_something_is_served_on_and_others_are_refused(store):
+def test_only_a_compatible_newer_schema_can_be_opened(store):
     store.create_pool("main", find("elo")())
     url = store.engine.url.render_as_string(hide_password=False)
     assert is_current(store.engine)

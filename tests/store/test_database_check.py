@@ -1,4 +1,4 @@
-"""A database is checked by itself while its pools are compared: both are reported, and neither outlives the other."""
+"""`verify` checks the database file and compares its pools at the same time, and reports both."""
 
 import sqlite3
 import threading
@@ -19,7 +19,7 @@ from podium.store import verification as database_check
 from podium.store.verification import compare_pools, verify_database
 from podium.systems import find
 
-PATIENCE_S = 60  # for what another thread does; only a failure takes so long
+PATIENCE_S = 60  # limit for the other thread, reached only on failure
 DAMAGED, WRONG = (
     "the database is damaged: ",
     "main: a replay gives different changes from the stored ones, among rows 0 to 1,023",
@@ -27,7 +27,7 @@ DAMAGED, WRONG = (
 
 
 def fill(store):
-    """A pool with one event, whose ledger has other digests than a replay."""
+    """Store a pool with one event whose stored digests differ from a replay."""
     store.create_pool("main", find("elo")())
     store.submit("main", rows(1, ["ana", "ben"]))
     with store.engine.begin() as connection:
@@ -47,8 +47,8 @@ def damage(store, name):
 
 
 @pytest.mark.parametrize("first", ["integrity_faults", "compare_pools"])
-def test_faults_of_the_file_stand_before_those_pool_table_whichever_is_found_first(store, first, monkeypatch):
-    """Each waits for the other in turn: they are at work at once."""
+def test_errors_of_the_file_come_first_in_any_order_of_work(store, first, monkeypatch):
+    """Each check waits for the other in turn, so they must run at once."""
     damage(store, "ix_player_pool_id_lookalike")
     is_over = threading.Event()
 
@@ -72,7 +72,7 @@ def test_faults_of_the_file_stand_before_those_pool_table_whichever_is_found_fir
     assert found.findings[-1] == WRONG
 
 
-def test_a_file_whose_pools_cannot_be_read_is_checked(store):
+def test_a_file_with_unreadable_pools_is_checked(store):
     damage(store, "pool")
     *of_file, pool_table = store.verify()
     assert of_file
@@ -80,7 +80,7 @@ def test_a_file_whose_pools_cannot_be_read_is_checked(store):
     assert pool_table == "the pools cannot be read (database disk image is malformed)"
 
 
-def test_a_comparison_that_fails_waits_for_the_check_of_the_file(store, monkeypatch):
+def test_a_failing_comparison_waits_for_the_file_check(store, monkeypatch):
     has_failed, threads, checked = threading.Event(), threading.active_count(), []
 
     def check(engine):
@@ -100,7 +100,7 @@ def test_a_comparison_that_fails_waits_for_the_check_of_the_file(store, monkeypa
     assert store.engine.pool.checkedout() == 0
 
 
-def test_a_check_of_the_file_that_fails_says_so_once_all_is_compared(store, monkeypatch):
+def test_a_failing_file_check_is_reported_after_the_comparison(store, monkeypatch):
     compared = []
 
     def fail(_engine):
@@ -118,13 +118,13 @@ def test_a_check_of_the_file_that_fails_says_so_once_all_is_compared(store, monk
     assert store.engine.pool.checkedout() == 0
 
 
-def test_an_unknown_pool_is_an_error_and_leaves_no_connection_in_use(store):
+def test_an_unknown_pool_is_an_error_and_releases_the_connection(store):
     with pytest.raises(UnknownError):
         store.verification("nobody's")
     assert store.engine.pool.checkedout() == 0
 
 
-def test_a_check_leaves_connections_as_they_were(store):
+def test_a_check_restores_connection_settings(store):
     def settings():
         with closing(store.engine.raw_connection()) as one, closing(store.engine.raw_connection()) as other:
             return [
@@ -139,7 +139,7 @@ def test_a_check_leaves_connections_as_they_were(store):
     assert before[1] < 0 < before[0]
 
 
-def test_a_server_and_a_database_in_memory_are_compared(new_url):
+def test_servers_and_databases_in_memory_are_verified(new_url):
     for url in (new_url("postgresql"), "sqlite://"):
         with closing(Store(url)) as store:
             fill(store)

@@ -1,4 +1,4 @@
-"""What stands in an SQLite database's files: everything in one after a clean stop, and forgotten names in none."""
+"""The files of an SQLite database: one file after a clean stop, and no removed names in any file."""
 
 import shutil
 import sqlite3
@@ -25,12 +25,12 @@ DAY = day_of(date(2025, 1, 2))
 
 
 def texts(path):
-    """The bytes of every file beside a database, itself included."""
+    """Return the content of a database file and every file next to it."""
     return {each.name: each.read_bytes() for each in path.parent.iterdir() if each.is_file()}
 
 
 def files_with(path, *names):
-    """The files in which a name stands, in either case as look-alikes have it."""
+    """Return the files that contain a name in upper or lower case, as lookalikes are stored."""
     return [file for file, text in texts(path).items() if any(each.encode() in text for each in spellings(names))]
 
 
@@ -45,7 +45,7 @@ def path(tmp_path):
 
 @pytest.fixture
 def filled(path):
-    """A store with a player of two names, results before and after the change."""
+    """Return a store with a renamed player, and results before and after the change."""
     with closing(Store(str(path))) as store:
         store.create_pool("main", find("elo")())
         for number in range(20):
@@ -56,7 +56,7 @@ def filled(path):
         yield store
 
 
-def test_after_a_clean_stop_everything_is_in_the_one_file(path, filled, tmp_path):
+def test_after_a_clean_stop_one_file_has_everything(path, filled, tmp_path):
     assert path.with_name("podium.db-wal").stat().st_size
     filled.close()
     assert files_of(path) == [path]
@@ -66,7 +66,7 @@ def test_after_a_clean_stop_everything_is_in_the_one_file(path, filled, tmp_path
         assert copied.verify() == []
 
 
-def test_a_store_that_is_closed_while_others_are_open_leaves_everything_in_the_file(path, filled, tmp_path):
+def test_closing_one_of_several_stores_leaves_everything_in_the_file(path, filled, tmp_path):
     with closing(sqlite3.connect(path)) as other:
         assert other.execute("SELECT count(*) FROM log WHERE kind = 'submit'").fetchone() == (40,)
         filled.close()
@@ -77,8 +77,8 @@ def test_a_store_that_is_closed_while_others_are_open_leaves_everything_in_the_f
 
 
 @pytest.mark.parametrize("patience_s", [0.0, 30.0])
-def test_closing_waits_for_who_still_reads_where_it_has_patience(path, filled, patience_s):
-    """A process that ends in the midst of a reading would leave files beside its database."""
+def test_a_patient_close_waits_for_readers(path, filled, patience_s):
+    """A process that ends during a read would leave files next to its database."""
     reading, over = threading.Event(), threading.Event()
 
     def read():
@@ -97,7 +97,7 @@ def test_closing_waits_for_who_still_reads_where_it_has_patience(path, filled, p
     assert files_of(path) == [path]
 
 
-def test_connections_that_close_at_the_same_time_leave_no_files(path, filled):
+def test_connections_closed_at_the_same_time_leave_no_files(path, filled):
     """SQLite removes the -wal only if the last connection closes alone."""
     filled.close()
     for _ in range(times(60, 600)):
@@ -118,21 +118,21 @@ def test_connections_that_close_at_the_same_time_leave_no_files(path, filled):
         assert files_of(path) == [path]
 
 
-def test_closing_twice_or_after_the_file_is_gone_makes_no_file(path, filled):
+def test_closing_twice_or_without_a_file_creates_no_file(path, filled):
     filled.close()
     path.unlink()
     filled.close()
     assert files_of(path) == []
 
 
-def test_what_is_deleted_is_overwritten(filled):
-    """Whatever SQLite's own default is."""
+def test_deleted_data_is_overwritten(filled):
+    """This does not depend on SQLite's default."""
     with filled.engine.connect() as connection:
         assert connection.execute(sa.text("PRAGMA secure_delete")).scalar() == 1
 
 
-def test_an_anonymized_name_stands_in_no_file(path, filled):
-    """Also while others have the database open; titles and ids in the log included."""
+def test_no_file_contains_an_anonymized_name(path, filled):
+    """This includes titles and ids in the log, also while others have the database open."""
     ids = {"event_id": f"{NAME} 1", "title": f"{FORMER} v Ben"}
     filled.submit("main", [each | ids for each in rows(39, ["ben", "x1"])])
     assert files_with(path, NAME)
@@ -150,14 +150,14 @@ def test_an_anonymized_name_stands_in_no_file(path, filled):
 
 
 @pytest.mark.parametrize("last", ["look", "close"])
-def test_a_reader_in_the_midst_only_puts_it_off(path, filled, monkeypatch, last):
-    """Until the next look of the service, or until the store is closed."""
+def test_a_reader_only_delays_the_removal(path, filled, monkeypatch, last):
+    """The service's next check removes the name, or closing the store does."""
     monkeypatch.setattr(files.truncate_wal, "__defaults__", (50,))
     with closing(sqlite3.connect(path, isolation_level=None)) as reader:
         reader.execute("BEGIN")
         assert reader.execute("SELECT count(*) FROM player WHERE name = ?", [NAME]).fetchone() == (1,)
         filled.anonymize("main", NAME)
-        assert files_with(path, NAME)  # the reader's moment is that before
+        assert files_with(path, NAME)  # the reader still sees the old state
         assert not truncate_wal(filled.engine, 0)
         assert reader.execute("SELECT count(*) FROM player WHERE name = ?", [NAME]).fetchone() == (1,)
         reader.execute("COMMIT")
@@ -168,8 +168,8 @@ def test_a_reader_in_the_midst_only_puts_it_off(path, filled, monkeypatch, last)
         assert files_with(path, NAME, FORMER) == []
 
 
-def test_a_large_wal_is_worth_waiting_for_readers(path, filled, monkeypatch):
-    """Where reads overlap there is always one; those that begin later need no `-wal` of which all pages are moved."""
+def test_truncating_a_large_wal_waits_for_readers(path, filled, monkeypatch):
+    """With overlapping reads there is always a reader. Later readers do not need a `-wal` that was fully copied."""
     with closing(sqlite3.connect(path, isolation_level=None, check_same_thread=False)) as reader:
         reader.execute("BEGIN")
         assert reader.execute("SELECT count(*) FROM log WHERE kind = 'submit'").fetchone() == (40,)
@@ -184,7 +184,7 @@ def test_a_large_wal_is_worth_waiting_for_readers(path, filled, monkeypatch):
     assert path.with_name("podium.db-wal").stat().st_size == 0
 
 
-def test_emptying_the_wal_changes_no_connections_patience(filled):
+def test_truncating_the_wal_keeps_the_busy_timeout(filled):
     def patience():
         with filled.engine.connect() as connection:
             return connection.execute(sa.text("PRAGMA busy_timeout")).scalar()
@@ -194,21 +194,21 @@ def test_emptying_the_wal_changes_no_connections_patience(filled):
     assert patience() == before > 1000
 
 
-def test_a_server_and_a_database_in_memory_have_no_such_files(new_url):
+def test_servers_and_databases_in_memory_have_no_wal(new_url):
     for url in (new_url("postgresql"), "sqlite://"):
         with closing(Store(url)) as store:
             assert truncate_wal(store.engine)
 
 
 def query_plan(connection, select, *values):
-    """How SQLite goes about a statement with these parameters, step by step."""
+    """Return SQLite's plan for a statement with these parameters."""
     return connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {select.compile(connection)}", values).all()
 
 
 @pytest.mark.parametrize(
     ("select", "column"), [(players.SELECT_NUMBERS, "name"), (players.SELECT_CONFUSABLES, "lookalike")]
 )
-def test_a_name_is_looked_up_by_its_index_not_among_all_players(new_url, select, column):
+def test_a_name_is_looked_up_with_an_index(new_url, select, column):
     with closing(Store(new_url("sqlite"))) as store, store.engine.connect() as connection:
         plan = query_plan(connection, select, 1, '["ana"]')
     assert any(f"(pool_id=? AND {column}=?)" in row.detail for row in plan), plan
@@ -222,8 +222,8 @@ def test_a_name_is_looked_up_by_its_index_not_among_all_players(new_url, select,
         (log.SELECT_RECORDS, ("merge", 1)),
     ],
 )
-def test_the_connection_that_made_a_database_plans_as_later_ones_do(path, select, values):
-    path.touch()  # so that the migrations make it, and not a copy
+def test_a_databases_first_connection_uses_the_same_query_plans(path, select, values):
+    path.touch()  # so that migrations create it instead of a template
     with closing(Store(str(path))) as store:
         plans = []
         for _ in range(2):

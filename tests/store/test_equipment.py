@@ -1,4 +1,4 @@
-"""What entrants share, in pools: it is numbered apart, has a rating and no rank, and old entries stay as they were."""
+"""Shared equipment in pools has its own numbers, a rating and no rank. Entries without it stay the same."""
 
 import json
 import re
@@ -23,12 +23,12 @@ RATED_CARS = make_system("adaptive", {"shared": "car"})
 
 
 def drive(number, drivers, cars, **more):
-    """A race: who drives what, in the order of arrival."""
+    """Return the rows of a race: drivers with their cars, in finishing order."""
     return [row | {"shared:car": car} for row, car in zip(rows(number, drivers, **more), cars, strict=True)]
 
 
 def season(store, system=RATED_CARS):
-    """Four races of two cars, of which one has two drivers."""
+    """Store four races with two cars, one of which has two drivers."""
     store.create_pool("main", system)
     for number, (drivers, cars) in enumerate([("abc", "rrs"), ("bac", "rsr"), ("cab", "srr"), ("bca", "rss")]):
         store.submit("main", drive(number, drivers, cars))
@@ -41,7 +41,7 @@ def column(store, what):
 
 
 @both_kinds
-def test_cars_are_numbered_apart_and_have_no_rank(kind, new_url):
+def test_cars_have_their_own_numbers_and_no_rank(kind, new_url):
     with closing(season(Store(new_url(kind)))) as store:
         assert column(store, player.c.id) == [1, 2, 3]
         assert column(store, equipment.c.id) == [FIRST_EQUIPMENT + 1, FIRST_EQUIPMENT + 2]
@@ -59,10 +59,10 @@ def test_cars_are_numbered_apart_and_have_no_rank(kind, new_url):
 
 
 @both_kinds
-def test_a_car_is_renamed_and_merged_as_a_player_is(kind, new_url):
+def test_a_car_is_renamed_and_merged_like_a_player(kind, new_url):
     with closing(season(Store(new_url(kind)))) as store:
         store.rename("main", "r", "Rot", kind="car")
-        store.submit("main", drive(4, "ab", "rs"))  # under the former name
+        store.submit("main", drive(4, "ab", "rs"))  # with the former name
         one = {each.name: each.points for each in store.equipment("main")}
         assert set(one) == {"Rot", "s"}
         with pytest.raises(StoreError, match=r"there is already a car 'Rot'. Merge the two"):
@@ -88,8 +88,8 @@ def replayed(store):
     return dict(rated.ratings.select("player", "rating").iter_rows())
 
 
-def test_results_without_cars_are_logged_as_before(store):
-    """Bytes and digests of a version that knew no cars."""
+def test_results_without_cars_have_the_same_log_entries(store):
+    """The bytes are those of a version without cars."""
     store.create_pool("main", make_system("elo", {}))
     store.submit("main", rows(1, "ab"))
     (body,) = (each for each in column(store, log.c.body) if b'"player"' in each)
@@ -100,8 +100,8 @@ def test_results_without_cars_are_logged_as_before(store):
 
 
 @both_kinds
-def test_another_system_leaves_cars_aside_until_it_is_told(kind, new_url):
-    """They are numbered from the first on, so that a system that rates them needs no result again."""
+def test_cars_are_ignored_until_the_system_rates_them(kind, new_url):
+    """Cars always get numbers, so a change to a system that rates them needs no new results."""
     with closing(season(Store(new_url(kind)), make_system("elo", {}))) as store:
         assert store.equipment("main") == ()
         assert column(store, equipment.c.id) == [FIRST_EQUIPMENT + 1, FIRST_EQUIPMENT + 2]
@@ -116,7 +116,7 @@ def test_another_system_leaves_cars_aside_until_it_is_told(kind, new_url):
         assert store.verify() == []
 
 
-def test_a_repeat_is_known_and_another_car_is_another_content(store):
+def test_another_car_is_another_result(store):
     season(store)
     assert store.submit("main", drive(0, "abc", "rrs"))[0].duplicate
     with pytest.raises(StoreError, match=r"row 1 is player a, shared:car s \(car\), and was player a, shared:car r"):
@@ -133,7 +133,7 @@ def test_a_repeat_is_known_and_another_car_is_another_content(store):
     assert store.verify() == []
 
 
-def test_the_service_takes_cars_and_lists_them(store):
+def test_the_service_accepts_and_lists_cars(store):
     store.create_pool("main", RATED_CARS)
     with calling(store) as client:
         for number in range(2):
@@ -158,7 +158,7 @@ def test_the_service_takes_cars_and_lists_them(store):
     assert store.verify() == []
 
 
-def test_the_page_of_cars_and_what_boards_say_of_them(store):
+def test_cars_have_a_page_and_leaderboards_mention_them(store):
     season(store)
     store.describe_pool("main", public=True)
     store.create_pool("other", make_system("adaptive", {}), public=True)
@@ -195,8 +195,8 @@ def test_a_pool_is_exported_with_its_cars(new_url):
 
 
 @both_kinds
-def test_names_and_merges_of_an_earlier_schema_stay(kind, empty_url, new_url):
-    """A database of revision 0015, with all rows of one that was filled now."""
+def test_an_upgrade_keeps_names_and_merges(kind, empty_url, new_url):
+    """The test copies the rows of a current database into one of revision 0015."""
     engine = sa.create_engine(empty_url(kind))
     config = Config()
     config.set_main_option("script_location", str(database.MIGRATIONS))

@@ -1,4 +1,4 @@
-"""Faults at random points of random histories: nothing acknowledged is lost, nothing counts twice, all is verified."""
+"""Faults at random points of random histories lose nothing, count nothing twice and leave a valid store."""
 
 import signal
 from contextlib import closing
@@ -19,8 +19,8 @@ from podium.log.database import StoreError, UnavailableError
 from podium.store import Store, backup
 from podium.store.writing import execution
 
-ACTS = 14  # of a history
-MAX_STEP = 30  # statements and commits of an act; some have fewer
+ACTS = 14  # per history
+MAX_STEP = 30  # statements and commits per act; some acts have fewer
 KINDS = ("sqlite", "postgresql")
 POISON = (
     {"weight": 1e150},
@@ -33,7 +33,7 @@ POISON = (
 
 
 class History:
-    """A store through faults, beside the model of what it acknowledged."""
+    """A store that suffers faults, and a model of everything it acknowledged."""
 
     def __init__(self, store: Store, seed: int) -> None:
         self.store, self.seed = store, seed
@@ -42,23 +42,23 @@ class History:
         self.outcomes: list[bool] = []
 
     def close(self):
-        """Close the store that is left."""
+        """Close the remaining store."""
         self.store.close()
 
     def next_act(self):
-        """What is done next, and the model after it."""
+        """Return the next act, and the model after it."""
         act = next_act(self.acts, self.truth)
         after = self.truth.copied()
         act.model(after)
         return act, after
 
     def log_length(self):
-        """How many entries the log has."""
+        """Return the number of entries in the log."""
         with self.store.engine.connect() as connection:
             return connection.execute(sa.text("SELECT count(*) FROM log")).scalar_one()
 
     def finish(self, after, *, is_done):
-        """Go on from what became of an act, and compare the store with the model."""
+        """Continue from an act's outcome, and compare the store with the model."""
         self.outcomes.append(is_done)
         if is_done:
             self.truth = after
@@ -66,13 +66,13 @@ class History:
         assert self.store.verify() == []
 
     def refused(self, act, after):
-        """Whether an act may be refused: a player would stand twice, or an account or moment does not fit."""
+        """Return True if an act can be rejected, because a player would be in an event twice or an id does not fit."""
         rows_of = [[after.resolved(row["player"]) for row in each["rows"]] for each in after.events.values()]
-        is_twice = any(len(set(players)) < len(players) for players in rows_of)  # also in an event that is voided
+        is_twice = any(len(set(players)) < len(players) for players in rows_of)  # this includes voided events
         return is_twice or act.name in ("merge", "unmerge", "rename", "season", "snapshot")
 
     def run(self, act, after):
-        """Do something, undisturbed; whether it was done."""
+        """Run an act without a fault, and return True if it was done."""
         try:
             act.run(self.store)
         except UnavailableError:
@@ -84,12 +84,12 @@ class History:
         return True
 
     def undisturbed(self):
-        """An act without a fault."""
+        """Run an act without a fault."""
         act, after = self.next_act()
         self.finish(after, is_done=self.run(act, after))
 
     def passing(self):
-        """An act while something is wrong for a while: it is done, refused, or may be tried again."""
+        """Run an act during a temporary fault. It succeeds, is rejected, or can be repeated."""
         fault = self.dice.choice(faults.PASSING)
         act, after = self.next_act()
         before = self.log_length()
@@ -102,7 +102,7 @@ class History:
             self.finish(after, is_done=is_done)
 
     def again(self, act, after, before, *, may_be_done):
-        """Find out whether an act was done that nobody acknowledged, and do it again if not, or if that is harmless."""
+        """Find out if an unacknowledged act was done. Repeat it if not, or if repeating is harmless."""
         was_done = self.log_length() > before
         assert may_be_done or not was_done
         assert ratings(self.store) == (after if was_done else self.truth).ratings()
@@ -112,7 +112,7 @@ class History:
         self.finish(after, is_done=is_done)
 
     def killed(self):
-        """An act in which the process ends."""
+        """Run an act during which the process ends."""
         act, after = self.next_act()
         before = self.log_length()
         try:
@@ -125,7 +125,7 @@ class History:
             self.finish(after, is_done=is_done)
 
     def process_killed(self):
-        """An act of a process of its own, which is killed in it."""
+        """Run an act in a new process, which is killed."""
         act, after = self.next_act()
         before = self.log_length()
         url = self.store.engine.url.render_as_string(hide_password=False)
@@ -136,7 +136,7 @@ class History:
         self.again(act, after, before, may_be_done=True)
 
     def poisoned(self):
-        """What cannot be stored, between what others send: theirs is stored."""
+        """Send an unstorable event among others, which must be stored."""
         number = len(self.truth.events)
         good = [any_rows(self.acts, self.truth, number, 2 * number)]
         good.append(any_rows(self.acts, self.truth, number + 1, 2 * number))
@@ -157,7 +157,7 @@ class History:
         self.finish(after, is_done=True)
 
     def stale_wal(self):
-        """A copy put beside what an earlier database has left: refused, and what is left is untouched."""
+        """Restore a copy next to leftover files: it must fail and leave them unchanged."""
         if self.store.engine.dialect.name != "sqlite":
             return self.undisturbed()
         path = file_of(self.store)
@@ -182,17 +182,17 @@ class History:
 
 @pytest.fixture
 def impatient(monkeypatch):
-    """Nobody waits longer than 50 ms for a lock."""
+    """Limit every wait for a lock to 50 ms."""
     monkeypatch.setattr(database, "PRAGMAS", (*database.PRAGMAS, "busy_timeout=50"))
     monkeypatch.setenv("PGOPTIONS", "-c lock_timeout=50")
 
 
 @pytest.mark.usefixtures("impatient")
-@pytest.mark.parametrize(  # a system each, and one of them rated before the lock; so too of events that are counted
+@pytest.mark.parametrize(  # each system with and without rating before the lock; the same for undated events
     ("kind", "seed"), in_turn(KINDS, times([0, 3, 4, 7], range(250)))
 )
 def test_faults_lose_nothing(new_url, kind, seed, monkeypatch):
-    if seed % 2:  # a fault may strike while an act is rated outside the lock, or between that and the lock
+    if seed % 2:  # a fault can strike during the rating outside the lock, or just before the lock
         monkeypatch.setattr(execution, "SHORT_EVENTS", 2)
     with closing(History(new_store(new_url(kind), seed), seed)) as history:
         steps = [history.undisturbed, history.passing, history.passing, history.killed]

@@ -1,4 +1,4 @@
-"""Fixtures: upcoming races, each act an entry of the log, of which none moves a rating."""
+"""Upcoming races: each act is an entry of the log, and none changes a rating."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -18,7 +18,7 @@ SOON = datetime.now(UTC).replace(microsecond=0) + timedelta(days=1)
 
 @pytest.fixture
 def pool(store):
-    """Six events of four players."""
+    """Store six events of four players."""
     store.create_pool("main", find("elo")())
     for number, order in enumerate(("abcd", "bacd", "cabd", "abdc", "badc", "acbd")):
         store.submit("main", rows(number, order))
@@ -30,7 +30,7 @@ def entries(store, *kinds):
         return list(connection.execute(sa.select(log.c.kind, log.c.subject).where(log.c.kind.in_(kinds))))
 
 
-def test_every_act_is_an_entry_and_none_moves_a_rating(pool):
+def test_every_act_is_logged_and_none_changes_a_rating(pool):
     before = pool.history("main"), ratings(pool)
     planned = pool.plan_fixture("main", "gp", starts_at=SOON, title="Grand Prix", entrants=["a", "b"])
     assert (planned.fixture_id, planned.title, planned.starts_at, planned.status) == (
@@ -40,7 +40,7 @@ def test_every_act_is_an_entry_and_none_moves_a_rating(pool):
         "planned",
     )
     assert planned.sides == [["a"], ["b"]]
-    assert pool.plan_fixture("main", "gp", starts_at=SOON, entrants=["a", "b"]) == planned  # as it is: no entry
+    assert pool.plan_fixture("main", "gp", starts_at=SOON, entrants=["a", "b"]) == planned  # unchanged, so no entry
     moved = pool.plan_fixture("main", "gp", starts_at=SOON + timedelta(hours=2))
     assert (moved.starts_at, moved.title, moved.sides) == (SOON + timedelta(hours=2), "Grand Prix", planned.sides)
     late = pool.plan_fixture("main", "gp", entrants=["a", "b", "nobody yet"])
@@ -49,14 +49,14 @@ def test_every_act_is_an_entry_and_none_moves_a_rating(pool):
     assert pool.plan_fixture("main", "gp", title="").title is None
     assert pool.cancel_fixture("main", "gp").status == "cancelled"
     assert pool.cancel_fixture("main", "gp").status == "cancelled"
-    assert pool.plan_fixture("main", "gp").status == "planned"  # it takes place after all
+    assert pool.plan_fixture("main", "gp").status == "planned"  # the race is planned again
     assert [row.kind for row in entries(pool, PLAN, CANCEL)] == [PLAN] * 5 + [CANCEL, PLAN]
     assert pool.history("main").equals(before[0])
     assert ratings(pool) == before[1]
     assert pool.verify() == []
 
 
-def test_the_event_of_its_id_is_the_result_and_who_is_missing_did_not_start(pool):
+def test_an_event_with_a_races_id_is_its_result(pool):
     pool.plan_fixture("main", "e9", starts_at=START + timedelta(minutes=9), entrants=["a", "b", "c"])
     assert pool.fixture("main", "e9").status == "no result"
     pool.submit("main", rows(9, "ba"))
@@ -68,7 +68,7 @@ def test_the_event_of_its_id_is_the_result_and_who_is_missing_did_not_start(pool
     assert pool.fixtures("main", ahead=True) == ()
 
 
-def test_what_is_refused(pool):
+def test_invalid_plans_are_rejected(pool):
     with pytest.raises(podium.ParameterError, match="needs a start"):
         pool.plan_fixture("main", "gp")
     with pytest.raises(StoreError, match="an event with that ID"):
@@ -94,7 +94,7 @@ def test_what_is_refused(pool):
         pool.cancel_fixture("main", "gp")
 
 
-def test_a_calendar_is_in_the_order_of_starts(pool):
+def test_the_calendar_is_in_order_of_start_times(pool):
     for number in (3, 1, 2, 4):
         pool.plan_fixture("main", f"f{number}", starts_at=SOON + timedelta(days=number))
     pool.cancel_fixture("main", "f2")
@@ -103,7 +103,7 @@ def test_a_calendar_is_in_the_order_of_starts(pool):
     assert [each.fixture_id for each in pool.fixtures("main", since=SOON + timedelta(days=3))] == ["f3", "f4"]
 
 
-def test_whoever_was_merged_renamed_or_forgotten_starts_under_the_name_of_now(pool):
+def test_entrants_have_their_current_names(pool):
     pool.submit("main", rows(7, ["old", "d"]))
     pool.plan_fixture("main", "gp", starts_at=SOON, entrants=["a", "old", "b"])
     pool.merge("main", "old", "a")
@@ -115,7 +115,7 @@ def test_whoever_was_merged_renamed_or_forgotten_starts_under_the_name_of_now(po
 
 
 @pytest.mark.parametrize("name", ["elo", "adaptive", "glicko2"])
-def test_stakes_of_a_pool_are_those_of_the_library(pool, name):
+def test_a_pools_stakes_match_the_library(pool, name):
     pool.configure("main", find(name)())
     rated = pool.rated("main")
     pool.plan_fixture("main", "gp", starts_at=SOON, entrants=["a", "b", "c"])
@@ -132,7 +132,7 @@ def test_stakes_of_a_pool_are_those_of_the_library(pool, name):
         assert line["rank"] >= 1 + others
 
 
-def test_stakes_before_is_the_table_from_just_before_and_a_correction_moves_it(pool):
+def test_stakes_before_an_event_follow_corrections(pool):
     names = ["a", "b", "c", "d"]
     pool.submit("main", rows(8, "dcba"))
     before = podium.rate(pool.results("main").frame.filter(pl.col("event_id") != "e8"), "elo")
@@ -140,7 +140,7 @@ def test_stakes_before_is_the_table_from_just_before_and_a_correction_moves_it(p
     expected = before.stakes(names, "c")
     assert found.frame["delta"].to_list() == pytest.approx(expected.frame["delta"].to_list(), abs=1e-9)
     came = pool.explain("main", "e8", "c").delta
-    assert found.frame.filter(place=2.0)["delta"].item() == pytest.approx(came, abs=1e-9)  # of elo, in any order
+    assert found.frame.filter(place=2.0)["delta"].item() == pytest.approx(came, abs=1e-9)  # elo sums in any order
     pool.amend("main", rows(0, "dcba"))
     assert pool.event_story("main", "e8", "c").stakes_before.frame["delta"].to_list() != found.frame["delta"].to_list()
     assert pool.newest_heats("main") == 0
@@ -150,7 +150,7 @@ def test_stakes_before_is_the_table_from_just_before_and_a_correction_moves_it(p
     assert pool.newest_heats("main") == len("12")
 
 
-def test_in_a_pool_without_dates_a_race_has_a_start_and_its_stakes_no_date(store):
+def test_an_undated_pools_race_has_a_start_and_stakes_without_a_date(store):
     store.create_pool("main", find("adaptive")(), order="sequence")
     for number in range(5):
         order = "abcd" if number % 2 else "bacd"

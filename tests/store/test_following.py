@@ -1,4 +1,4 @@
-"""Snapshots that readers share: each answer is of the log as its transaction sees it."""
+"""Shared snapshots: each answer matches the log as its transaction sees it."""
 
 import shutil
 import sys
@@ -51,7 +51,7 @@ def test_a_pool_without_events_has_an_empty_snapshot(store):
     assert snapshot_of(store).standings.rows.size == 0
 
 
-def test_readers_share_the_snapshot_of_one_entry(store):
+def test_readers_of_one_version_share_a_snapshot(store):
     store.submit("main", rows(0, "abc"))
     assert snapshot_of(store) is snapshot_of(store)
     first = snapshot_of(store)
@@ -61,7 +61,7 @@ def test_readers_share_the_snapshot_of_one_entry(store):
     assert differences(store, "main", snapshot_of(store)) == []
 
 
-def test_a_transaction_keeps_its_snapshot_while_others_follow_the_log(store):
+def test_a_transaction_keeps_its_snapshot_while_the_log_grows(store):
     store.submit("main", rows(0, "abc"))
     with store.at_one_moment() as view:
         before = snapshot_of(view)
@@ -73,7 +73,7 @@ def test_a_transaction_keeps_its_snapshot_while_others_follow_the_log(store):
     assert snapshot_of(store).events.size == MAX_EARLIER + 3
 
 
-def test_a_database_that_was_put_back_to_an_earlier_state_is_folded_again(store, path, tmp_path):
+def test_a_restored_database_is_read_again(store, path, tmp_path):
     store.submit("main", rows(0, "abc"))
     store.close()
     shutil.copyfile(path, tmp_path / "earlier.db")
@@ -82,12 +82,12 @@ def test_a_database_that_was_put_back_to_an_earlier_state_is_folded_again(store,
     store.close()
     shutil.copyfile(tmp_path / "earlier.db", path)
     assert ids_of(snapshot_of(store)) == ["e0"]
-    store.submit("main", rows(2, "cba"))  # its entry has the number of the lost one
+    store.submit("main", rows(2, "cba"))  # its entry reuses the number of the lost one
     assert ids_of(snapshot_of(store)) == ["e0", "e2"]
     assert differences(store, "main", snapshot_of(store)) == []
 
 
-def test_cached_responses_of_a_lost_entry_are_not_used_for_the_entry_with_its_number(store, path, tmp_path):
+def test_a_restored_database_does_not_get_cached_responses(store, path, tmp_path):
     store.submit("main", rows(0, "abc"))
     store.close()
     shutil.copyfile(path, tmp_path / "earlier.db")
@@ -104,11 +104,11 @@ def test_cached_responses_of_a_lost_entry_are_not_used_for_the_entry_with_its_nu
 
 
 def responses(store):
-    """Read what is cached: rivals, movers, and the sum of reasons."""
+    """Read cached values, namely rivals, movers and the sum of reasons."""
     return store.rivals("main", "a"), store.movers("main"), store.reasons("main", "a")
 
 
-def test_a_pool_that_was_deleted_and_created_again_has_none_of_the_old_events(store):
+def test_a_recreated_pool_has_none_of_the_old_events(store):
     store.submit("main", rows(0, "abc"))
     snapshot_of(store)
     with closing(Store(str(store.engine.url.database))) as other:
@@ -155,7 +155,7 @@ def filled(store):
 
 @pytest.fixture
 def other(filled):
-    """Another process's store of the same database."""
+    """Return the same database's store in another process."""
     with closing(Store(str(filled.engine.url.database))) as other:
         snapshot_of(other)
         yield other
@@ -172,17 +172,17 @@ def board_of(store):
 
 
 def look(view):
-    """Read two things of one moment."""
+    """Read two values of one version."""
     return board_of(view), view.version("main")
 
 
-def test_readers_behind_a_long_correction_get_the_older_version_at_once(filled, other, gate):
+def test_readers_get_the_older_version_during_a_long_correction(filled, other, gate):
     board, version = board_of(filled), filled.version("main")
     other.amend("main", rows(1, "dcba", minute=1))
     assert board_of(filled) == board
     assert gate.has_come()
     assert filled.read_view(look) == (board, version)
-    assert gate.count == 1  # one thread folds for all
+    assert gate.count == 1  # one thread reads the log for all
     gate.opened.set()
     with filled.reading("main") as pool:
         newest = newest_seq(pool)
@@ -192,7 +192,7 @@ def test_readers_behind_a_long_correction_get_the_older_version_at_once(filled, 
     assert differences(filled, "main", snapshot_of(filled)) == []
 
 
-def test_readers_of_a_short_correction_get_the_newest_version(filled, other, gate):
+def test_readers_get_the_newest_version_after_a_short_correction(filled, other, gate):
     other.amend("main", rows(10, "dcba", minute=10))
     assert filled.read_view(look) == (
         board_of(other), other.version("main"),
@@ -200,7 +200,7 @@ def test_readers_of_a_short_correction_get_the_newest_version(filled, other, gat
     assert gate.count == 0
 
 
-def test_a_reader_waits_for_the_version_that_it_names(filled, other, gate):
+def test_a_reader_waits_for_a_requested_version(filled, other, gate):
     other.amend("main", rows(1, "dcba", minute=1))
     newest = other.version("main")
     with ThreadPoolExecutor(1) as threads:
@@ -213,7 +213,7 @@ def test_a_reader_waits_for_the_version_that_it_names(filled, other, gate):
         assert filled.read_view(look, newest + 100)[1] == newest  # the log has no such entry
 
 
-def test_the_older_version_is_read_with_the_system_that_rated_it(filled, other, gate):
+def test_the_older_version_keeps_its_rating_system(filled, other, gate):
     card, summary = filled.player_card("main", "a"), filled.pool_summary("main")
     other.configure("main", find("glicko2")())
     assert filled.player_card("main", "a") == card
@@ -226,7 +226,7 @@ def test_the_older_version_is_read_with_the_system_that_rated_it(filled, other, 
     assert board_of(filled) == board_of(other)
 
 
-def test_the_older_version_is_read_with_its_merges(filled, other, gate):
+def test_the_older_version_keeps_its_merges(filled, other, gate):
     def read():
         reasons = filled.explain("main", "e2", "f").rows.to_dicts()
         return reasons, filled.event("main", "e2"), filled.player_card("main", "f")
@@ -239,7 +239,7 @@ def test_the_older_version_is_read_with_its_merges(filled, other, gate):
     assert [each.player for each in filled.event("main", "e2").changes if each.player in "af"] == ["a"]
 
 
-def test_new_names_show_at_once_behind_a_long_correction(filled, other, gate):
+def test_new_names_show_at_once_during_a_long_correction(filled, other, gate):
     other.configure("main", find("glicko2")())
     other.rename("main", "a", "anna")
     pseudonym = other.anonymize("main", "b")
@@ -249,7 +249,7 @@ def test_new_names_show_at_once_behind_a_long_correction(filled, other, gate):
     assert not {"a", "b"} & {*players}
 
 
-def test_nobody_reads_an_older_version_with_texts_that_were_removed(store, path, monkeypatch):
+def test_readers_never_see_removed_texts(store, path, monkeypatch):
     for number in range(12):
         store.submit("main", [row | {"event_id": f"ada {number}"} for row in rows(number, ["ada", "ben", "cy"])])
     with closing(Store(str(path))) as other:
@@ -275,21 +275,21 @@ def test_news_wait_until_the_snapshot_has_their_entry(filled, other, gate):
     assert [each["event_id"] for each in waiting.result()] == ["e1", "e20"]
 
 
-def test_a_writer_behind_a_long_correction_writes_after_it(filled, other, gate):
+def test_a_writer_waits_for_a_long_correction(filled, other, gate):
     other.amend("main", rows(1, "dcba", minute=1))
     with ThreadPoolExecutor(1) as threads:
         waiting = threads.submit(filled.submit, "main", rows(20, "ab"))
         assert gate.has_come()
-        other.submit("main", rows(21, "cd", minute=19))  # nobody holds the pool's lock meanwhile
+        other.submit("main", rows(21, "cd", minute=19))  # the waiting writer does not hold the pool's lock
         gate.opened.set()
         assert waiting.result()[0].status == "rated"
     assert filled.verify() == other.verify() == []
     assert differences(filled, "main", snapshot_of(filled)) == []
 
 
-def test_a_write_is_seen_as_soon_as_it_is_committed_and_folded_once(filled, monkeypatch):
+def test_a_write_is_visible_once_committed_and_read_once(filled, monkeypatch):
     folded = []
-    monkeypatch.setattr(following, "rate", folded.append)  # which only followers call
+    monkeypatch.setattr(following, "rate", folded.append)  # only readers of the log call this
     seen = []
     filled.observe_write = lambda *_: seen.append([filled.version("main"), snapshot_of(filled).seq])
     filled.submit("main", rows(20, "ab"))
@@ -300,7 +300,7 @@ def test_a_write_is_seen_as_soon_as_it_is_committed_and_folded_once(filled, monk
     assert folded == []
 
 
-def test_what_is_not_committed_is_held_no_longer(filled):
+def test_uncommitted_snapshots_are_released(filled):
     def fail(_connection):
         raise sa.exc.OperationalError("COMMIT", {}, Exception("disk full"))
 
@@ -314,7 +314,7 @@ def test_what_is_not_committed_is_held_no_longer(filled):
     assert all(each.seq <= held.seq for each in filled.snapshots._pools["main"].snapshots.values())
 
 
-def test_a_hundred_readers_and_a_writer_wait_for_one_fold_only(filled, other, gate):
+def test_a_hundred_readers_and_a_writer_share_one_read(filled, other, gate):
     other.amend("main", rows(1, "dcba", minute=1))
     newest, start = other.version("main"), threading.Barrier(101)
 
@@ -329,7 +329,7 @@ def test_a_hundred_readers_and_a_writer_wait_for_one_fold_only(filled, other, ga
     with ThreadPoolExecutor(101) as threads:
         writer, *readers = (threads.submit(each) for each in (write, *[read] * 100))
         assert gate.has_come()
-        assert filled.read_view(look)[1] < newest  # whoever waits has no connection, and there are 15 of them
+        assert filled.read_view(look)[1] < newest  # waiting threads hold none of the 15 connections
         gate.opened.set()
         assert writer.result(TIMEOUT_S) == "rated"
         assert all(each.result(TIMEOUT_S) >= newest for each in readers)
@@ -337,7 +337,7 @@ def test_a_hundred_readers_and_a_writer_wait_for_one_fold_only(filled, other, ga
     assert filled.verify() == []
 
 
-def test_after_a_fold_that_failed_the_next_reader_waits_for_another(filled, other, gate):
+def test_the_next_reader_retries_after_a_failed_read(filled, other, gate):
     board = board_of(filled)
     other.amend("main", rows(1, "dcba", minute=1))
     assert board_of(filled) == board
@@ -353,7 +353,7 @@ def test_after_a_fold_that_failed_the_next_reader_waits_for_another(filled, othe
     assert board_of(filled) == board_of(other)
 
 
-def test_a_database_that_was_put_back_serves_no_older_version(filled, other, gate, path, tmp_path):
+def test_a_restored_database_never_serves_a_lost_version(filled, other, gate, path, tmp_path):
     gate.opened.set()
     for each in (filled, other):
         each.close()
@@ -379,7 +379,7 @@ def test_snapshots_of_one_pool_count_shared_memory_once(store):
     assert one < store.held_bytes()["main"] < one + chunks
 
 
-def test_the_pool_that_was_read_longest_ago_goes_first(store):
+def test_the_least_recently_read_pool_is_released_first(store):
     for name in ("one", "two"):
         store.create_pool(name, find("elo")())
         store.submit(name, rows(0, "abc"))
@@ -393,12 +393,12 @@ def test_the_pool_that_was_read_longest_ago_goes_first(store):
         store.submit("two", rows(1, "cba"))
         assert {"main", "two"} < store.held_bytes().keys()
         assert "one" not in store.held_bytes()
-        assert reading.snapshot is before  # whoever reads it has it until the end
+        assert reading.snapshot is before  # a reader keeps its snapshot until it ends
     assert snapshot_of(store, "one") is not before
     assert differences(store, "one", snapshot_of(store, "one")) == []
 
 
-def test_a_pool_larger_than_the_limit_is_held_alone(store):
+def test_a_pool_over_the_limit_is_held_alone(store):
     store.create_pool("one", find("elo")())
     store.limit_memory(1)
     for name in ("main", "one"):
@@ -406,10 +406,10 @@ def test_a_pool_larger_than_the_limit_is_held_alone(store):
     assert {*store.held_bytes()} - {""} == {"one"}
     assert snapshot_of(store, "one") is snapshot_of(store, "one")
     assert store.player_card("main", "a").events == 1
-    assert store.held_bytes()[""] == 0  # no answer is kept
+    assert store.held_bytes()[""] == 0  # no answer is cached
 
 
-def test_kept_answers_are_limited_in_bytes_and_the_oldest_go_first():
+def test_cached_answers_are_limited_and_the_oldest_are_removed_first():
     answers, found = Answers(10_000), []
 
     def find_text(key, size=3_000):
@@ -427,11 +427,11 @@ def test_kept_answers_are_limited_in_bytes_and_the_oldest_go_first():
     assert found.pop() == "b"
     find_text("large", 20_000)
     find_text("b")
-    assert found.pop() == "large"  # it is not kept, and removes nothing
+    assert found.pop() == "large"  # it is not cached, and removes nothing
     assert answers.value("b", 2, lambda: "y") == answers.value("b", 2, lambda: "z") == "y"
 
 
-def test_strangers_who_name_many_pools_take_no_memory(filled):
+def test_unknown_pool_names_take_no_memory(filled):
     for number in range(300):
         with pytest.raises(UnknownError):
             filled.submit(f"pool {number}", rows(0, "ab"))

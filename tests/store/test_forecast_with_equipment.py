@@ -1,4 +1,4 @@
-"""Forecasts and stakes in given cars and on given sides: what the replay of such a line-up expects and moves."""
+"""Forecasts and stakes with given cars and sides match a replay of the same line-up."""
 
 import csv
 import json
@@ -17,7 +17,7 @@ RATED_CARS = make_system("adaptive", {"shared": "car"})
 
 
 def races(count=40, seed=3):
-    """Races without dates of six in two cars; the newest is of three, and unlike any before."""
+    """Return undated races of six in two cars. The newest race has three players and unusual cars."""
     rng = random.Random(seed)  # noqa: S311
     rows = []
     for number in range(count):
@@ -44,7 +44,7 @@ def next_race(order, cars=LINE_UP):
     ]
 
 
-def test_a_forecast_expects_what_the_replay_does():
+def test_a_forecast_matches_a_replays_expected_results():
     rated = podium.rate(races(), RATED_CARS)
     forecast = rated.predict(line_up())
     pairs = {(a, b): chance for a, b, chance in forecast.pairs.iter_rows()}
@@ -60,10 +60,10 @@ def test_a_forecast_expects_what_the_replay_does():
     bare = podium.rate(races() + without, RATED_CARS).predictions().filter(event_id="next")
     of_bare = {(a, b): chance for a, b, chance in plain.pairs.iter_rows()}
     for player, opponent, expected in bare.select("player", "opponent", "expected").iter_rows():
-        assert of_bare[player, opponent] == pytest.approx(expected, abs=1e-12)  # a car of 0 points
+        assert of_bare[player, opponent] == pytest.approx(expected, abs=1e-12)  # as with a car of 0 points
 
 
-def test_two_in_one_car_are_a_duel_without_what_is_uncertain_of_it():
+def test_a_shared_car_adds_no_uncertainty_to_a_duel():
     rated = podium.rate(races(), RATED_CARS)
     same = rated.predict(line_up({"a": "r", "b": "r"}))
     duel = podium.rate(races() + next_race("ab", dict.fromkeys("ab", "r")), RATED_CARS).predictions()
@@ -73,7 +73,7 @@ def test_two_in_one_car_are_a_duel_without_what_is_uncertain_of_it():
     assert same.entrants.filter(player="a")["win"].item() == pytest.approx(chance, abs=1e-9)
 
 
-def test_white_is_expected_to_be_ahead():
+def test_white_has_an_advantage():
     rng = random.Random(5)  # noqa: S311
     games = []
     for number in range(60):
@@ -101,8 +101,8 @@ def test_white_is_expected_to_be_ahead():
 
 
 @pytest.mark.parametrize("order", ["ab", "ba"])
-def test_stakes_in_cars_are_dry_runs_to_the_digit(order):
-    """Of two, where the other's order is fixed."""
+def test_stakes_with_cars_equal_dry_runs(order):
+    """With two players the other's place is fixed."""
     rated = podium.rate(races(), RATED_CARS)
     cars = {"a": "s", "b": "new"}
     found = rated.stakes(line_up(cars), "a").frame.filter(place=1.0 + order.index("a"))["delta"].item()
@@ -110,7 +110,7 @@ def test_stakes_in_cars_are_dry_runs_to_the_digit(order):
     assert found == after.history.filter(player="a")["delta"].item()
 
 
-def test_others_ignore_what_they_do_not_rate_and_a_wrong_kind_is_refused():
+def test_unrated_equipment_is_ignored_and_a_wrong_kind_rejected():
     elo = podium.rate(races(), "elo")
     assert elo.predict(line_up()).entrants.equals(elo.predict(list("abcd")).entrants)
     assert elo.stakes(line_up(), "a").frame.equals(elo.stakes(list("abcd"), "a").frame)
@@ -125,7 +125,7 @@ def test_others_ignore_what_they_do_not_rate_and_a_wrong_kind_is_refused():
         rated.predict([{"shared": {"car": "r"}}, "b"])
 
 
-def test_the_commands_take_cars_and_refuse_what_is_unclear(tmp_path):
+def test_commands_accept_cars_and_reject_unclear_ones(tmp_path):
     file = tmp_path / "races.csv"
     with file.open("w", newline="", encoding="utf-8") as written:
         writer = csv.DictWriter(written, races()[0])
@@ -160,7 +160,7 @@ def test_the_commands_take_cars_and_refuse_what_is_unclear(tmp_path):
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
-def test_table_live_store_and_api_say_the_same(kind, new_url):
+def test_all_interfaces_give_the_same_forecast(kind, new_url):
     rated, live = podium.rate(races(), RATED_CARS), podium.Live(RATED_CARS)
     expected = rated.predict(line_up())
     with closing(Store(new_url(kind))) as store:

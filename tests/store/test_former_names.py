@@ -1,7 +1,6 @@
-"""A system under its former name: stored pools, exports and saved ratings go on, and keep their words and hashes.
+"""A renamed system: stored pools, exports and saved ratings still work, with their words and hashes.
 
-`before_adaptive.zip` holds files that the commit before the renaming wrote: a database, an export of its pool, and
-saved ratings.
+Before the renaming, `before_adaptive.zip` was written. It holds a database, an export of its pool, and saved ratings.
 """
 
 import json
@@ -31,14 +30,14 @@ RACES = [
 
 @pytest.fixture
 def before(tmp_path):
-    """The folder of the files."""
+    """Return the folder of the files."""
     with zipfile.ZipFile(FILES) as archive:
         archive.extractall(tmp_path)
     return tmp_path
 
 
 def log_of(store):
-    """The entries of the log of pool main as they are stored."""
+    """Return the stored log entries of pool main."""
     with store.engine.connect() as connection:
         return connection.execute(sa.text("SELECT seq, kind, body, hash FROM log ORDER BY seq")).all()
 
@@ -47,7 +46,7 @@ def systems_in(entries):
     return [json.loads(entry.body)["system"] for entry in entries if entry.kind == "configure"]
 
 
-def test_the_former_name_finds_the_system_and_is_not_listed():
+def test_a_former_name_finds_the_system_but_is_not_listed():
     assert find("podium") is find("adaptive")
     assert make_system("podium:shared=car") == make_system("adaptive:shared=car")
     assert (current_name("podium"), current_name("elo")) == ("adaptive", "elo")
@@ -55,7 +54,7 @@ def test_the_former_name_finds_the_system_and_is_not_listed():
     assert (find("podium").name, find("podium").title) == ("adaptive", "Adaptive")
 
 
-def test_a_database_of_the_former_name_verifies_and_takes_results(before):
+def test_a_database_with_the_former_name_verifies_and_accepts_results(before):
     with closing(Store(f"sqlite:///{before / 'before.db'}", must_exist=True)) as store:
         stored = log_of(store)
         assert systems_in(stored) == ["podium", "podium"]
@@ -68,7 +67,7 @@ def test_a_database_of_the_former_name_verifies_and_takes_results(before):
         assert store.verify() == []
 
 
-def test_an_export_of_the_former_name_gives_the_same_log(before, tmp_path):
+def test_an_export_with_the_former_name_gives_the_same_log(before, tmp_path):
     lines = (before / "before.jsonl").read_text(encoding="utf-8").splitlines()
     header = json.loads(lines[0])
     assert header["system"] == "podium"
@@ -83,7 +82,7 @@ def test_an_export_of_the_former_name_gives_the_same_log(before, tmp_path):
         assert again[0]["system"] == "adaptive"
 
 
-def test_saved_ratings_of_the_former_name_go_on(before):
+def test_saved_ratings_with_the_former_name_still_work(before):
     origin = pl.read_parquet_metadata(before / "before.parquet")
     assert "podium" in origin.values()
     rated = podium.rate(RACES, "adaptive", shared="car", start=before / "before.parquet")
@@ -93,7 +92,7 @@ def test_saved_ratings_of_the_former_name_go_on(before):
         podium.rate(RACES, "elo", start=before / "before.parquet")
 
 
-def test_saved_live_ratings_of_the_former_name_go_on(before):
+def test_saved_live_ratings_with_the_former_name_still_work(before):
     live = podium.Live.load(before / "live")
     assert live.system == find("adaptive")(shared="car")
     assert podium.Live.load(before / "live", live.system).rate(RACES).equals(live.rate(RACES))
@@ -106,7 +105,7 @@ def test_a_new_pool_writes_the_current_name(tmp_path):
 
 
 @pytest.mark.parametrize("given", ["podium", "Podium", "podium:growth=no", "adaptive"])
-def test_commands_take_the_former_name_and_show_the_current_one(given, tmp_path, monkeypatch, capsys):
+def test_commands_accept_the_former_name_and_show_the_current_one(given, tmp_path, monkeypatch, capsys):
     url = f"sqlite:///{tmp_path / 'karts.db'}"
     monkeypatch.setattr(sys, "argv", ["podium", "pool", "create", "karts", "-s", given, "--db", url])
     with pytest.raises(SystemExit) as ended:
@@ -115,8 +114,8 @@ def test_commands_take_the_former_name_and_show_the_current_one(given, tmp_path,
     assert capsys.readouterr().out.startswith("pool karts is rated with adaptive")
 
 
-def test_entries_of_former_kinds_are_answered_under_their_current_names(tmp_path):
-    """The log keeps the stored words, and with them its hashes."""
+def test_old_entry_kinds_are_shown_with_their_current_names(tmp_path):
+    """The log keeps the stored words and their hashes."""
     with closing(Store(f"sqlite:///{tmp_path / 'new.db'}")) as store:
         store.create_pool("main", find("elo")())
         store.submit("main", rows(1, ["ana", "ben"]))

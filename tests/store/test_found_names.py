@@ -1,4 +1,4 @@
-"""Players found by names of all kinds: present and former, merged, forgotten, near, in the pools that one may see."""
+"""Player search by present, former, merged, removed and similar names, in the pools that a user may see."""
 
 import pytest
 import sqlalchemy as sa
@@ -27,9 +27,9 @@ def found(store, text, *pools, **more):
 
 
 BEGINNINGS = [
-    ("zoe", ["ZOE", "Zoë Ångström"]),  # who is called exactly so comes first
+    ("zoe", ["ZOE", "Zoë Ångström"]),  # an exact match comes first
     ("ZOË A", ["Zoë Ångström"]),
-    ("angstrom", ["Zoë Ångström"]),  # by a word, where no name begins so
+    ("angstrom", ["Zoë Ångström"]),  # matches a later word if no name starts so
     ("ada", [BOLD, "Ada Zorn"]),
     ("lukasz", ["Łukasz"]),
     ("عم", ["عمر"]),
@@ -43,7 +43,7 @@ BEGINNINGS = [
 NOBODY = ("", "  ", "%", "_", "% %", "\\", "zoex%", "\U0010ffff", "x" * 300)
 
 
-def test_a_name_is_found_by_how_it_begins(known):
+def test_a_name_is_found_by_its_beginning(known):
     for text, names in BEGINNINGS:
         assert found(known, text) == names
         assert not any(each.is_similar or each.former_name for each in known.search(text, ["main"]))
@@ -51,18 +51,18 @@ def test_a_name_is_found_by_how_it_begins(known):
         assert not [each for each in known.search(text, ["main"]) if not each.is_similar], text
 
 
-def test_a_name_is_found_by_its_words_at_every_joint(known):
+def test_a_name_is_found_by_any_of_its_words(known):
     joined = [f"lando{joint}norris" for joint in " -_.|[]/"]
     known.submit("main", rows(7, [*joined, "landonorris", "Norrison", "[FIW]50%"]))
     assert found(known, "norris") == ["Norrison", *sorted(joined, key=joined.index)]
-    assert found(known, "NORRIS", most=1) == ["Norrison"]  # whose name begins so
+    assert found(known, "NORRIS", most=1) == ["Norrison"]  # a name with this beginning
     assert found(known, "50%") == found(known, "fiw") == ["[FIW]50%"]
     known.rename("main", "lando-norris", "champion")
     assert "champion" in found(known, "norris")
-    assert found(known, "norriss")[0] == "lando norris"  # or a word is similar
+    assert found(known, "norriss")[0] == "lando norris"  # or with a similar word
 
 
-def test_what_is_found_has_the_rating_and_the_rank_among_the_established(store):
+def test_search_results_have_rating_and_rank(store):
     store.create_pool("main", find("folyami")())
     for number in range(6):
         store.submit("main", rows(number, "abcd"))
@@ -77,7 +77,7 @@ def test_what_is_found_has_the_rating_and_the_rank_among_the_established(store):
     assert (hit.player, hit.rating, hit.rank) == ("e", None, None)
 
 
-def test_near_names_are_found_only_where_there_is_no_other(known):
+def test_similar_names_are_found_only_without_a_match(known):
     (hit,) = known.search("lucasz", ["main"])
     assert (hit.player, hit.is_similar) == ("Łukasz", True)
     assert found(known, "angstrum") == ["Zoë Ångström"]
@@ -85,7 +85,7 @@ def test_near_names_are_found_only_where_there_is_no_other(known):
     assert found(known, "nobody at all") == []
 
 
-def test_only_the_pools_that_one_may_see(known):
+def test_a_search_covers_only_permitted_pools(known):
     assert found(known, "zoe", "other") == ["Zoe"]
     assert [(each.pool, each.player) for each in known.search("quentin", ["main"])] == []
     assert {each.pool for each in known.search("zoe")} == {"main", "other"}
@@ -94,7 +94,7 @@ def test_only_the_pools_that_one_may_see(known):
     assert len(known.search("zoe", most=2)) == 2
 
 
-def test_former_names_and_merged_accounts(known):
+def test_former_names_and_merged_accounts_are_found(known):
     known.rename("main", "ZOE", "Renée")
     (hit,) = (each for each in known.search("zoe", ["main"]) if each.player == "Renée")
     assert hit.former_name == "ZOE"
@@ -111,8 +111,8 @@ def test_former_names_and_merged_accounts(known):
     assert found(known, "zoe") == ["Zoë Ångström"]
 
 
-def test_a_carried_pool_finds_the_same(known, tmp_path):
-    """Folded names are no part of the file; they follow from the names in it."""
+def test_an_imported_pool_has_the_same_search_results(known, tmp_path):
+    """The file does not contain folded names. They follow from its names."""
     known.rename("main", "ZOE", "Renée")
     other = Store(str(tmp_path / "other.db"))
     other.import_pool(known.export_pool("main"))
@@ -121,7 +121,7 @@ def test_a_carried_pool_finds_the_same(known, tmp_path):
     other.close()
 
 
-def test_a_pseudonym_that_somebody_has_gets_a_mark(store):
+def test_a_pseudonym_that_is_taken_gets_a_mark(store):
     store.create_pool("main", find("elo")())
     store.submit("main", rows(9, ["a", "b", "player 1"]))
     store.anonymize("main", "a")

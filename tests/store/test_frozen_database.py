@@ -1,4 +1,4 @@
-"""A database that an earlier version wrote, kept as a file: `podium db upgrade` brings it to today's schema."""
+"""A stored database of an earlier version: `podium db upgrade` brings it to the current schema."""
 
 import sqlite3
 import zipfile
@@ -23,7 +23,7 @@ def frozen(tmp_path):
         return Path(archive.extract("before.db", tmp_path))
 
 
-def test_the_upgrade_keeps_the_log_and_a_copy_and_verifies(frozen, podium_command, tmp_path):
+def test_an_upgrade_keeps_the_log_makes_a_copy_and_verifies(frozen, podium_command, tmp_path):
     log = read(frozen, "SELECT pool_id, seq, kind, body, hash FROM log ORDER BY pool_id, seq")
     (earlier,) = read(frozen, "SELECT version_num FROM alembic_version")
     status, _, errors = podium_command("db", "upgrade", "--db", frozen)
@@ -37,10 +37,10 @@ def test_the_upgrade_keeps_the_log_and_a_copy_and_verifies(frozen, podium_comman
     assert podium_command("verify", "--db", frozen)[0] == 0
     status, shown, _ = podium_command("db", "upgrade", "--db", frozen)
     assert status == 0, shown
-    assert len([*tmp_path.glob("*before-upgrade*")]) == 1  # there is nothing left to do
+    assert len([*tmp_path.glob("*before-upgrade*")]) == 1  # the second upgrade has nothing to do
 
 
-def test_the_upgrade_of_a_damaged_file_leaves_it_as_it_was(frozen, podium_command):
+def test_upgrading_a_damaged_file_changes_nothing(frozen, podium_command):
     frozen.write_bytes(frozen.read_bytes()[:5000])
     before = frozen.read_bytes()
     status, _, errors = podium_command("db", "upgrade", "--db", frozen)

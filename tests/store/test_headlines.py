@@ -1,4 +1,4 @@
-"""Events in lists, each with a headline; the events beside one; and who moved most in a week: against the history."""
+"""Event lists with headlines, neighbouring events and the week's movers match the history."""
 
 import re
 import statistics
@@ -20,7 +20,7 @@ def headlines(store, **more):
 
 
 def scored(number, minute=None, **scores):
-    """Event e`number` by scores in heats; None is a heat that was quit."""
+    """Return event e`number` with scores by heat. None means the player quit the heat."""
     (row, *_) = rows(number, "x", minute=minute)
     return [
         {key: row[key] for key in ("event_id", "started_at")}
@@ -31,7 +31,7 @@ def scored(number, minute=None, **scores):
     ]
 
 
-def test_headlines_say_who_won_and_who_gained(store):
+def test_headlines_name_the_winner_and_the_biggest_gain(store):
     store.create_pool("main", find("elo")())
     store.submit("main", [row for number in range(40) for row in rows(number, ["Ana", "Ben", "Cleo"], minute=0)])
     store.submit("main", rows(40, ["Ana", "Dov", "Ben", "Cleo"]))
@@ -52,8 +52,8 @@ def test_headlines_say_who_won_and_who_gained(store):
     assert headlines(store)["e0"].startswith("Zoë won")
 
 
-def test_a_winner_who_lost_points_has_the_verdict_of_the_event(store):
-    """By the sum of the heats, as in the example season: the headline is the first sentence of the explanation."""
+def test_a_winner_who_lost_points_gets_the_explanations_verdict(store):
+    """As in the example season, the headline is the first sentence of the explanation."""
     store.create_pool("main", find("folyami")())
     for number in range(12):
         store.submit("main", rows(number, "abcdef"))
@@ -80,7 +80,7 @@ UNRATED: list[tuple[list[dict[str, Any]], list[str]]] = [
 ]
 
 
-def test_an_event_that_is_not_rated_has_its_winner(store):
+def test_an_unrated_event_has_a_winner(store):
     store.create_pool("main", find("elo")())
     for number, (sent, _) in enumerate(UNRATED):
         lines = [row | {"ranked": False} | more for row, more in zip(rows(number, "abc"), sent, strict=True)]
@@ -95,11 +95,11 @@ def test_an_event_that_is_not_rated_has_its_winner(store):
         assert event.entrants == 3 - sum(each.get("status") == "disqualified" for each in sent)
 
 
-def test_void_superseded_and_corrected_events(store):
+def test_headlines_follow_voids_replacements_and_corrections(store):
     store.create_pool("main", find("elo")())
     store.register("main", "m", ["a", "b", "c"])
     store.submit("main", rows(1, "ab"), match_ids={"e1": "m"})
-    store.submit("main", rows(2, "abc"), match_ids={"e2": "m"})  # with more of the entrants: it stands for both
+    store.submit("main", rows(2, "abc"), match_ids={"e2": "m"})  # it has more of the entrants, so it replaces e1
     store.submit("main", rows(3, "ab"))
     store.void("main", "e3")
     assert headlines(store) == {"e3": "a won. The result is void.", "e2": "a won and gained most, +12.0."}
@@ -112,7 +112,7 @@ def test_void_superseded_and_corrected_events(store):
     assert headlines(store)["e5"].startswith("a and e won. ")
 
 
-def test_the_list_goes_on_by_key_and_names_the_events_beside_each(store):
+def test_the_event_list_has_pages_and_neighbours(store):
     store.create_pool("main", find("elo")())
     assert store.event_list("main").events == ()
     for number in range(7):
@@ -141,7 +141,7 @@ def test_the_list_goes_on_by_key_and_names_the_events_beside_each(store):
             store.event_list("main", before=wrong)
 
 
-def test_movers_are_the_sums_of_a_week_of_the_history(store):
+def test_movers_are_sums_over_a_week(store):
     store.create_pool("main", find("elo")())
     assert store.movers("main").surprise is None
     for number in range(30):
@@ -190,14 +190,14 @@ def test_movers_are_the_sums_of_a_week_of_the_history(store):
     assert surprise.established
     ratings = [row.rating for row in store.leaderboard("main").players]
     assert found.spread == pytest.approx(statistics.pstdev(ratings), rel=1e-9)
-    store.submit("main", rows(98, "vwxyz", minute=15 * DAY))  # who all move further, and are provisional
+    store.submit("main", rows(98, "vwxyz", minute=15 * DAY))  # they all change more, but are provisional
     assert store.movers("main", most=3).surprise.established
     before = store.movers("main", most=3)
     store.submit("main", rows(99, "ab", minute=15 * DAY + 1))
-    assert store.movers("main", most=3) != before  # it is kept only as long as nothing is logged
+    assert store.movers("main", most=3) != before  # the cache lasts until a new entry
 
 
-def test_a_surprise_is_sought_among_the_newest_changes_of_the_week(store, monkeypatch):
+def test_a_surprise_comes_from_the_weeks_newest_changes(store, monkeypatch):
     store.create_pool("main", find("elo")())
     for number in range(12):
         store.submit("main", rows(number, "ab", minute=number))
@@ -205,8 +205,8 @@ def test_a_surprise_is_sought_among_the_newest_changes_of_the_week(store, monkey
     for number in range(13, 20):
         store.submit("main", rows(number, "ab", minute=number))
     assert store.movers("main").surprise.event_id == "e12"
-    for most, found in ((15, "e12"), (14, "e13")):  # e12 has the 15th and 16th, from the newest
+    for most, found in ((15, "e12"), (14, "e13")):  # the changes of e12 are the 15th and 16th newest
         monkeypatch.setattr("podium.views.headlines.MAX_CHANGES", most)
-        store.submit("main", rows(100 + most, "ab", minute=20 + 14 - most))  # what is kept is looked for anew
+        store.submit("main", rows(100 + most, "ab", minute=20 + 14 - most))  # this clears the cached result
         store.void("main", f"e{100 + most}")
         assert store.movers("main").surprise.event_id == found

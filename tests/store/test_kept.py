@@ -35,7 +35,7 @@ def path(tmp_path):
 
 @pytest.fixture
 def store(path):
-    """A store with a pool whose snapshot is kept."""
+    """Return a store with a pool whose snapshot is cached."""
     with closing(Store(str(path))) as store:
         store.create_pool("main", find("adaptive")())
         for number in range(EVENTS):
@@ -83,14 +83,14 @@ def test_a_snapshot_is_kept_again_only_if_a_start_would_take_long(store):
     assert not store.keep_snapshot("main", entries=1)
     store.void("main", "e11")
     assert not store.keep_snapshot("main", entries=10)
-    store.void("main", "e0")  # 11 events are rated again
+    store.void("main", "e0")  # this recalculates 11 events
     assert store.keep_snapshot("main", entries=10)
     for number in range(30, 41):
         store.submit("main", rows(number, "ab"))
     assert store.keep_snapshot("main", entries=10)
 
 
-def test_parts_that_stay_as_they_are_stay_stored(path):
+def test_unchanged_parts_stay_stored(path):
     with closing(Store(str(path))) as store:
         store.create_pool("main", find("elo")())
         store.submit("main", rows(0, "ab"))
@@ -106,7 +106,7 @@ def test_parts_that_stay_as_they_are_stay_stored(path):
         assert len(stored(store)) == len(before)
 
 
-def test_a_store_that_closes_keeps_what_took_long_to_read(path):
+def test_closing_a_store_caches_slow_reads(path):
     with closing(Store(str(path))) as store:
         store.create_pool("main", find("elo")())
         for number in range(EVENTS):
@@ -163,7 +163,7 @@ def test_a_cache_of_another_version_of_a_package_is_ignored(store, path, monkeyp
     assert read_first(path)[0] == 0
 
 
-def test_a_database_that_was_put_back_does_not_have_the_entry_of_a_later_cache(store, path, tmp_path):
+def test_a_restored_database_ignores_a_later_cache(store, path, tmp_path):
     store.close()
     shutil.copyfile(path, tmp_path / "earlier.db")
     store.submit("main", rows(30, "ab"))
@@ -171,7 +171,7 @@ def test_a_database_that_was_put_back_does_not_have_the_entry_of_a_later_cache(s
     later = stored(store)
     store.close()
     shutil.copyfile(tmp_path / "earlier.db", path)
-    store.submit("main", rows(31, "ba"))  # its entry has the number of the lost one
+    store.submit("main", rows(31, "ba"))  # its entry reuses the number of the lost one
     with store.engine.begin() as connection:
         connection.execute(sa.delete(table))
         connection.execute(sa.insert(table), [row._asdict() for row in later.values()])
@@ -197,7 +197,7 @@ def test_a_pool_that_waits_for_an_upgrade_is_not_kept(store, monkeypatch):
     assert not store.keep_snapshot("main", entries=0)
 
 
-def test_a_pool_that_is_created_again_has_no_cache(store, path):
+def test_a_recreated_pool_has_no_cache(store, path):
     store.close_pool("main")
     store.delete_pool("main")
     assert stored(store) == {}
@@ -206,7 +206,7 @@ def test_a_pool_that_is_created_again_has_no_cache(store, path):
 
 
 def interrupt(count, act):
-    """Return a function that packs parts, and does something before the one of this number."""
+    """Return a function that packs parts, and calls `act` before the part with this number."""
     packed, number = kept.packed, iter(range(1000))
 
     def interrupted(part):
@@ -226,7 +226,7 @@ def kill(*_):
 
 
 @pytest.mark.parametrize("killed", [{"packed": interrupt(0, kill)}, {"packed": interrupt(5, kill)}, {"publish": kill}])
-def test_the_old_cache_stays_until_the_new_one_is_whole(store, path, killed):
+def test_the_old_cache_stays_until_the_new_one_is_complete(store, path, killed):
     store.void("main", "e0")
     whole = stored(store)
     with mock.patch.multiple(kept, **killed), pytest.raises(Killed):
@@ -238,7 +238,7 @@ def test_the_old_cache_stays_until_the_new_one_is_whole(store, path, killed):
     assert read_first(path)[0] == 0
 
 
-def test_parts_that_a_killed_writer_left_go_with_the_next(store, path):
+def test_the_next_write_removes_a_killed_writers_parts(store, path):
     whole = stored(store)
     store.void("main", "e0")
     with mock.patch.object(kept, "delete_others", kill), pytest.raises(Killed):
@@ -250,7 +250,7 @@ def test_parts_that_a_killed_writer_left_go_with_the_next(store, path):
     assert len(stored(store)) == len(whole)
 
 
-def test_of_two_writers_one_wins(store, path, monkeypatch):
+def test_one_of_two_writers_wins(store, path, monkeypatch):
     store.void("main", "e0")
     with closing(Store(str(path))) as other:
 
@@ -264,7 +264,7 @@ def test_of_two_writers_one_wins(store, path, monkeypatch):
 
 
 @pytest.mark.parametrize("act", ["anonymize", "delete"])
-def test_a_writer_that_is_overtaken_leaves_no_removed_name(store, monkeypatch, act):
+def test_an_overtaken_writer_leaves_no_removed_name(store, monkeypatch, act):
     store.submit("main", rows(30, "ab", title="x") + rows(31, ["Zebedee Quux", "b"]))
     store.submit("main", [row | {"event_id": "zebedee quux wins"} for row in rows(32, "ab")])
 
@@ -295,7 +295,7 @@ def test_copies_have_no_caches(store, path, tmp_path):
         assert stored(restored) == {}
 
 
-def test_a_database_that_nobody_can_write_to_is_read(store, path, monkeypatch):
+def test_a_read_only_database_can_be_read(store, path, monkeypatch):
     with store.engine.begin() as connection:
         connection.execute(sa.delete(table))
 

@@ -1,4 +1,4 @@
-"""Heads that are kept next to an SQLite database, and the modes of its files."""
+"""Heads of the log that are stored next to an SQLite database, and the modes of its files."""
 
 import os
 import shutil
@@ -31,7 +31,7 @@ def race(number):
     return [each | {"event_id": f"e{number}"} for each in RACE]
 
 
-def test_verify_names_entries_that_are_gone(path):
+def test_verify_names_removed_entries(path):
     with closing(filled(path)) as store:
         earlier = path.with_name("earlier.db")
         run("db", "backup", earlier, "--db", path)
@@ -48,7 +48,7 @@ def test_verify_names_entries_that_are_gone(path):
     run("verify", "--db", path)
 
 
-def test_kept_heads_go_with_a_deleted_pool_and_a_new_database(path):
+def test_stored_heads_end_with_a_deleted_pool_or_a_new_database(path):
     with closing(filled(path)) as store:
         store.create_pool("other", find("elo")(), order="sequence")
         store.submit("other", RACE)
@@ -70,7 +70,7 @@ def test_kept_heads_go_with_a_deleted_pool_and_a_new_database(path):
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"karts": 3}', '{"karts": "x"}', "\0"])
-def test_a_damaged_file_of_heads_is_reported(path, text):
+def test_a_damaged_heads_file_is_reported(path, text):
     filled(path).close()
     path.with_name("own.db-heads").write_text(text)
     if text != "[]":
@@ -78,7 +78,7 @@ def test_a_damaged_file_of_heads_is_reported(path, text):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="modes are POSIX's")
-def test_files_of_a_database_are_for_their_owner_alone(path):
+def test_only_the_owner_can_read_database_files(path):
     before = os.umask(0o022)
     try:
         with closing(filled(path)) as store:
@@ -105,7 +105,7 @@ def test_existing_files_keep_their_mode(path):
     assert [each.stat().st_mode & 0o777 for each in (path, export)] == [0o640, 0o640]
 
 
-def test_verify_names_altered_keys_and_those_in_use(path):
+def test_verify_names_altered_keys_and_lists_valid_ones(path):
     filled(path).close()
     run("key", "create", "steward", "--role", "write", "--pool", "karts", "--db", path)
     assert "keys in use: 1 steward (write, karts)" in run("verify", "--db", path)
@@ -114,7 +114,7 @@ def test_verify_names_altered_keys_and_those_in_use(path):
     assert "podium key revoke 1" in run("verify", "--db", path, status=1)
 
 
-def test_an_import_says_how_many_ratings_moved(path):
+def test_an_import_reports_how_many_ratings_changed(path):
     with closing(filled(path)) as store:
         lines = list(store.export_pool("karts"))
     with closing(Store(str(path.with_name("b.db")))) as other:

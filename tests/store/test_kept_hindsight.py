@@ -1,4 +1,4 @@
-"""Hindsight in a store: the library's, worked out once a day, of players as they are called now; no rating moves."""
+"""Hindsight in a store matches the library, is calculated once a day with current names, and changes no rating."""
 
 import numpy as np
 import polars as pl
@@ -16,7 +16,7 @@ def fill(store, system="adaptive", events=40):
     store.submit("main", podium.simulate(players=8, events=events, entrants=4, seed=5).results)
 
 
-def test_what_is_kept_is_the_librarys(store):
+def test_stored_hindsight_matches_the_library(store):
     fill(store)
     with pytest.raises(UnknownError, match="once a day, and has not been calculated yet"):
         store.best_ever("main")
@@ -40,7 +40,7 @@ def test_what_is_kept_is_the_librarys(store):
     assert store.verify() == []
 
 
-def test_it_is_due_once_a_day_where_something_has_changed(store, monkeypatch):
+def test_hindsight_is_due_once_a_day_after_changes(store, monkeypatch):
     fill(store)
     assert store.keep_hindsight("main")
     assert not store.keep_hindsight("main")
@@ -57,14 +57,14 @@ def test_it_is_due_once_a_day_where_something_has_changed(store, monkeypatch):
     store.merge("main", "Nova", "Zoë")
     assert "Nova" not in {each.player for each in store.best_ever("main").players}
     store.configure("main", find("adaptive")(growth=False))
-    assert store.hindsight_curve("main", "Zoë") == ()  # of another system
+    assert store.hindsight_curve("main", "Zoë") == ()  # another system has rated since
     assert store.keep_hindsight("main")
     store.close_pool("main")
     store.delete_pool("main")
     assert store.verify() == []
 
 
-def test_a_pool_that_comes_in_the_place_of_another_meanwhile_keeps_none_of_its(store, monkeypatch):
+def test_a_replaced_pool_does_not_get_the_old_hindsight(store, monkeypatch):
     fill(store)
     look_back = hindsight.look_back
 
@@ -81,7 +81,7 @@ def test_a_pool_that_comes_in_the_place_of_another_meanwhile_keeps_none_of_its(s
     assert store.keep_hindsight("main")
 
 
-def test_seasons_and_missing_dates_are_no_hindrance(store):
+def test_hindsight_works_with_seasons_and_without_dates(store):
     store.create_pool("main", find("adaptive")(), order="sequence")
     dice = np.random.default_rng(2)
     for number in range(30):
@@ -95,7 +95,7 @@ def test_seasons_and_missing_dates_are_no_hindrance(store):
     assert np.isfinite([each.rating for each in curve]).all()
 
 
-def test_others_say_why_there_is_none(store, monkeypatch):
+def test_missing_hindsight_is_explained(store, monkeypatch):
     fill(store, "elo", 5)
     assert not store.keep_hindsight("main")
     with pytest.raises(UnknownError, match=r"hindsight is for adaptive, .* elo has none"):

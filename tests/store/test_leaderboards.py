@@ -1,4 +1,4 @@
-"""Boards of those who are listed, page by page, against a plain recomputation; and how ranks moved."""
+"""Leaderboards and rank changes, page by page, match a plain recalculation."""
 
 from datetime import date, datetime, timedelta
 from random import Random
@@ -23,7 +23,7 @@ LISTINGS += [Listing(2, timedelta(minutes=9), provisional=True), Listing(10**6)]
 
 
 def walked(store, listing, top):
-    """Every page of a board."""
+    """Return every page of a leaderboard."""
     pages = [store.leaderboard(POOL, listing, top=top)]
     while pages[-1].next is not None:
         pages.append(store.leaderboard(POOL, listing, top=top, after=pages[-1].next))
@@ -31,7 +31,7 @@ def walked(store, listing, top):
 
 
 def expected_board(store, listing):
-    """Who is listed, and who is left out only because the rating is provisional: by the whole board, row by row."""
+    """Return the number of players, the listed ones and the provisional ones, from the whole leaderboard."""
     board = store.board(POOL, Eligibility()).to_dicts()
     newest = max((row["last_played_at"] for row in board), default=None)
     fitting = [
@@ -94,8 +94,8 @@ def check_boards(store, tops=(2,)):
 
 
 @pytest.mark.parametrize("seed", range(times(1, 20)))
-def test_any_history_has_the_boards_of_a_plain_recomputation(store, seed):
-    """Late and corrected results, voided events, merged accounts, seasons; after every few acts."""
+def test_leaderboards_of_random_histories_match_a_recalculation(store, seed):
+    """The histories have late and corrected results, voids, merges and seasons."""
     store.create_pool(POOL, find(SYSTEMS[0])())
     rng, truth = Random(seed), Truth(SYSTEMS[0])  # noqa: S311
     check_boards(store)
@@ -103,7 +103,7 @@ def test_any_history_has_the_boards_of_a_plain_recomputation(store, seed):
         act = next_act(rng, truth)
         try:
             act.run(store)
-        except PodiumError:  # such as a merge of two who met
+        except PodiumError:  # for example a merge of two opponents
             continue
         act.model(truth)
         if number == 14:
@@ -114,7 +114,7 @@ def test_any_history_has_the_boards_of_a_plain_recomputation(store, seed):
 
 @pytest.mark.parametrize(("store", "top"), in_turn(["sqlite", "postgresql"], [1, 4]), indirect=["store"])
 def test_equal_ratings_share_ranks_across_pages(store, top):
-    """Three groups play the same; so does everybody of a group against the others alike."""
+    """Three groups have the same results, so their players have equal ratings."""
     store.create_pool(POOL, find("trials")())
     for number in range(9):
         field = Random(number).sample(range(5), 5 if number else 4)  # noqa: S311
@@ -133,7 +133,7 @@ def test_equal_ratings_share_ranks_across_pages(store, top):
     assert store.verify() == []
 
 
-def test_no_player_and_one(store):
+def test_leaderboards_without_players_and_with_one(store):
     store.create_pool(POOL, find("elo")())
     page = store.leaderboard(POOL, Listing())
     assert (page.players, page.next, page.listed, page.rated, page.since, page.newest) == ((), None, 0, 0, None, None)
@@ -153,20 +153,20 @@ def test_no_player_and_one(store):
             store.leaderboard(POOL, Listing(), after=wrong)
 
 
-def test_ranks_move_since_the_day_of_the_newest_event_began(store):
-    """Only on a board that nobody filters, and against ranks among the same players."""
+def test_rank_changes_count_from_the_start_of_the_newest_day(store):
+    """They exist only without filters, and compare ranks among the same players."""
     store.create_pool(POOL, find("folyami")())
     for number in range(6):
-        store.submit(POOL, rows(number, "abcd"))  # ratings of folyami are established after five events
-    assert store.leaderboard(POOL, Listing()).since is None  # nobody had a rank when the first day began
+        store.submit(POOL, rows(number, "abcd"))  # folyami's ratings are established after five events
+    assert store.leaderboard(POOL, Listing()).since is None  # nobody had a rank at the start of the first day
     day = DAYS.start + 1
     late = 60 * 24 * (day - (START.date() - date(1970, 1, 1)).days)
     for number in range(6, 11):
         store.submit(POOL, rows(number, "edcba", minute=late + number))
     check_moves(store, day)
-    store.void(POOL, "e8")  # of the newest day
+    store.void(POOL, "e8")  # an event of the newest day
     check_moves(store, day)
-    store.amend(POOL, rows(2, "dcba"))  # of the day before
+    store.amend(POOL, rows(2, "dcba"))  # an event of the day before
     check_moves(store, day)
     everybody = store.leaderboard(POOL, Listing(provisional=True))
     assert everybody.since == date_of(day)
@@ -182,7 +182,7 @@ def test_ranks_move_since_the_day_of_the_newest_event_began(store):
 
 
 def check_moves(store, day):
-    """Compare the moves of established players with the whole board as of the beginning of a day."""
+    """Compare the rank changes of established players with the leaderboard at the start of a day."""
     before = datetime.combine(date_of(day), datetime.min.time(), START.tzinfo) - timedelta(seconds=1)
     then = store.board(POOL, Eligibility(), before).to_dicts()
     ranks = {row["player"]: row["rank"] for row in then if not row["provisional"]}
@@ -197,7 +197,7 @@ def check_moves(store, day):
     assert (card.move, card.since) == (moves["a"], date_of(day))
 
 
-def test_another_system_establishes_others(store):
+def test_a_change_of_system_changes_the_established_players(store):
     store.create_pool(POOL, find("folyami")())
     for number in range(6):
         store.submit(POOL, rows(number, "abcd" if number < 4 else "ab"))

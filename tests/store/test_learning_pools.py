@@ -1,4 +1,4 @@
-"""Pools of a system that learns from them: every rating starts from them, to the bit."""
+"""Pools of a system with a pool state: every rating starts from exactly the right state."""
 
 import random
 from datetime import timedelta
@@ -23,7 +23,7 @@ both_kinds = pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
 
 
 def season(events=9, seed=5):
-    """Events of three and four, a day apart."""
+    """Return events of three and four players, one per day."""
     rng = random.Random(seed)  # noqa: S311
     return [rows(number, rng.sample(NAMES, rng.randint(3, 4)), 1440 * number) for number in range(events)]
 
@@ -41,7 +41,7 @@ def history(store):
 
 
 def live_states(events):
-    """The states after each event, by live rating."""
+    """Return the state after each event of a live rating."""
     live, found = podium.Live(SYSTEM), []
     for each in events:
         live.rate(each)
@@ -50,7 +50,7 @@ def live_states(events):
 
 
 @both_kinds
-def test_each_event_leaves_the_state_that_live_rating_has(kind, new_url):
+def test_states_after_each_event_match_live_rating(kind, new_url):
     events = season()
     store = filled(new_url(kind), [*events[:4], [row for each in events[4:] for row in each]])
     assert states(store) == live_states(events)
@@ -59,7 +59,7 @@ def test_each_event_leaves_the_state_that_live_rating_has(kind, new_url):
 
 
 @both_kinds
-def test_a_late_result_moves_every_later_state_and_says_so(kind, new_url):
+def test_a_late_result_changes_later_states_with_a_notice(kind, new_url):
     events = season()
     late, others = events[3], [*events[:3], *events[4:]]
     store = filled(new_url(kind), others)
@@ -82,7 +82,7 @@ def test_a_late_result_moves_every_later_state_and_says_so(kind, new_url):
 
 
 @both_kinds
-def test_corrections_seasons_and_merges_leave_what_a_rating_from_the_first_event_on_gives(kind, new_url):
+def test_corrections_seasons_and_merges_match_a_full_recalculation(kind, new_url):
     events = season()
     store = filled(new_url(kind), events)
     store.void("main", "e2")
@@ -102,8 +102,8 @@ def test_corrections_seasons_and_merges_leave_what_a_rating_from_the_first_event
 
 
 @both_kinds
-def test_corrected_scores_leave_what_a_rating_from_the_first_event_on_gives(kind, new_url):
-    """With margins and reversion: a late result, a wider win, a new season and a merge."""
+def test_corrected_scores_match_a_full_recalculation(kind, new_url):
+    """With margins and reversion, there is a late result, a wider win, a new season and a merge."""
     rng, system = random.Random(3), find(SYSTEM)(margin=True, reversion=0.1)  # noqa: S311
     events = []
     for number in range(24):
@@ -132,13 +132,13 @@ def test_corrected_scores_leave_what_a_rating_from_the_first_event_on_gives(kind
 
 
 def strangers(events):
-    """Two who never met."""
+    """Return two players who never met."""
     fields = [{row["player"] for row in each} for each in events]
     return next(pair for pair in combinations(NAMES, 2) if not any(field.issuperset(pair) for field in fields))
 
 
 @both_kinds
-def test_states_that_are_rated_before_the_lock_are_those_of_one_transaction(kind, new_url):
+def test_states_rated_before_the_lock_match_one_transaction(kind, new_url):
     events = season(14)
     late, others = events[3], [*events[:3], *events[4:]]
     plain, parted = filled(new_url(kind), others), filled(new_url(kind), others)
@@ -159,7 +159,7 @@ def test_states_that_are_rated_before_the_lock_are_those_of_one_transaction(kind
 
 
 @both_kinds
-def test_what_is_expected_and_explained_reads_the_state_of_its_moment(kind, new_url):
+def test_forecasts_and_explanations_use_the_state_at_their_time(kind, new_url):
     events = season()
     store, live = filled(new_url(kind), events), podium.Live(SYSTEM)
     for each in events[:-1]:
@@ -188,7 +188,7 @@ def test_what_is_expected_and_explained_reads_the_state_of_its_moment(kind, new_
     store.close()
 
 
-def test_a_deleted_or_imported_pool_has_the_states_of_its_log(new_url):
+def test_an_imported_pool_has_the_states_of_its_log(new_url):
     store = filled(new_url("sqlite"), season())
     found, lines = states(store), [*store.export_pool("main")]
     store.close_pool("main")
@@ -198,7 +198,7 @@ def test_a_deleted_or_imported_pool_has_the_states_of_its_log(new_url):
     store.close()
 
 
-def test_a_system_without_states_keeps_none(new_url):
+def test_a_system_without_states_stores_none(new_url):
     store = filled(new_url("sqlite"), season(3), "elo")
     store.submit("main", rows("late", "abc", 5))
     assert states(store) == []
@@ -207,7 +207,7 @@ def test_a_system_without_states_keeps_none(new_url):
 
 
 @both_kinds
-def test_a_pool_may_name_modes(kind, new_url):
+def test_a_pool_can_name_modes(kind, new_url):
     system, store = find(SYSTEM)(modes="clay/grass"), Store(new_url(kind))
     store.create_pool("main", system)
     events = [
@@ -223,8 +223,8 @@ def test_a_pool_may_name_modes(kind, new_url):
 
 
 @pytest.mark.parametrize("store", ["sqlite", "postgresql"], indirect=True)
-def test_chances_of_a_draw_follow_from_the_log(store):
-    """Live, after corrections, in another process and in the library, they are the same to the bit."""
+def test_draw_probabilities_follow_from_the_log(store):
+    """They are exactly the same live, after corrections, in another process and in the library."""
     store.create_pool("main", find("glicko2")())
     rng = random.Random(8)  # noqa: S311
 
@@ -232,7 +232,7 @@ def test_chances_of_a_draw_follow_from_the_log(store):
         both = rng.sample("abcd", 2)
         return [row | {"position": place} for row, place in zip(rows(number, both, 1440 * number), places, strict=True)]
 
-    for number in (0, 1, 3, 4, 5, 2):  # one is late
+    for number in (0, 1, 3, 4, 5, 2):  # one event is late
         store.submit("main", duel(number, rng.choice([(1, 1), (1, 2), (2, 1)])))
     store.submit("main", duel(6))
     before = store.predict("main", ["a", "b"]).draw

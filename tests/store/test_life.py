@@ -1,4 +1,4 @@
-"""What happens to a pool over the years: matches that split, seasons, names, other systems, daily ranks."""
+"""Events in a pool's life: replaced matches, seasons, names, other systems and daily ranks."""
 
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
@@ -39,7 +39,7 @@ def statuses(store, *event_ids):
     return [(store.event("main", each).status, store.event("main", each).reason) for each in event_ids]
 
 
-def test_who_is_missing_from_a_registered_match_has_quit(filled):
+def test_a_player_missing_from_a_registered_match_has_quit(filled):
     registered = filled.register("main", "m", ["a", "b", {"player": "c", "team": None}, "new"])
     assert (registered.status, registered.entrants) == ("open", ("a", "b", "c", "new"))
     assert filled.waiting_matches("main") == ["m"]
@@ -59,7 +59,7 @@ def test_who_is_missing_from_a_registered_match_has_quit(filled):
 
 
 @pytest.mark.parametrize("larger_first", [True, False])
-def test_of_two_results_of_a_match_the_one_with_more_of_its_entrants_stands(filled, larger_first):
+def test_the_result_with_more_entrants_of_a_match_counts(filled, larger_first):
     before = ratings(filled)
     filled.register("main", "m", list("abcd"))
     sent = [race(8, "abc", minute=8), race(9, "d", minute=7)]
@@ -68,11 +68,11 @@ def test_of_two_results_of_a_match_the_one_with_more_of_its_entrants_stands(fill
     assert statuses(filled, "e8", "e9") == [("rated", ""), ("superseded", "superseded")]
     assert filled.match("main", "m").results == ("e8", "e9")
     assert filled.verify() == []
-    filled.void("main", "e8")  # then the other is the match's result
+    filled.void("main", "e8")  # now the other result counts
     assert statuses(filled, "e8", "e9") == [("voided", "voided"), ("rated", "")]
     filled.unvoid("main", "e8")
     assert statuses(filled, "e9") == [("superseded", "superseded")]
-    filled.amend("main", race(9, "dcba", minute=7))  # it had them all, after all
+    filled.amend("main", race(9, "dcba", minute=7))  # now it has all entrants
     assert statuses(filled, "e8", "e9") == [("superseded", "superseded"), ("rated", "")]
     filled.void("main", "e9")
     filled.void("main", "e8")
@@ -80,7 +80,7 @@ def test_of_two_results_of_a_match_the_one_with_more_of_its_entrants_stands(fill
     assert filled.verify() == []
 
 
-def test_a_match_without_a_result_costs_nobody_anything(filled, monkeypatch):
+def test_a_match_without_a_result_changes_no_rating(filled, monkeypatch):
     before = ratings(filled)
     filled.register("main", "m", ["a", "b"], held_s=60.0)
     later = microseconds(datetime.now(UTC)) + 120_000_000
@@ -93,7 +93,7 @@ def test_a_match_without_a_result_costs_nobody_anything(filled, monkeypatch):
     assert filled.verify() == []
 
 
-def test_registering_is_done_once(filled):
+def test_registering_again_changes_nothing(filled):
     filled.register("main", "m", ["a", "b"])
     assert filled.register("main", "m", ["a", "b"]).status == "open"
     with pytest.raises(StoreError, match="already registered with different entrants"):
@@ -141,7 +141,7 @@ def test_a_season_keeps_a_share_of_each_lead(system, new_url):
     store.close()
 
 
-def test_a_season_of_an_earlier_version_leaves_deviations(filled):
+def test_a_season_of_an_earlier_version_keeps_deviations(filled):
     """Its log entry says nothing about them."""
     entry = Entry(7, "season", "old", b'{"started_at": 0, "keep": 0.5}')
     with filled.reading("main") as pool:
@@ -160,7 +160,7 @@ def test_a_season_of_an_earlier_version_leaves_deviations(filled):
         filled.begin_season("main", "s", START + timedelta(hours=1), keep=0.5)
 
 
-def test_a_late_event_of_a_season_that_is_over_moves_what_it_kept(filled):
+def test_a_late_event_of_a_past_season_changes_the_next_one(filled):
     filled.begin_season("main", "s", START + timedelta(hours=1), keep=0.5)
     filled.submit("main", race(90, "dcab"))
     filled.submit("main", race(7, "cab", minute=7))
@@ -183,11 +183,11 @@ def test_a_late_event_of_a_season_that_is_over_moves_what_it_kept(filled):
         filled.season_leaderboard("main", "t")
 
 
-def test_a_player_is_renamed_everywhere_and_no_rating_moves(filled):
+def test_a_renamed_player_keeps_the_rating(filled):
     before = sorted(ratings(filled).values())
     filled.rename("main", "a", "Äna")
     assert sorted(ratings(filled).values()) == before
-    filled.submit("main", race(9, "ab"))  # a server that does not know yet
+    filled.submit("main", race(9, "ab"))  # a server that does not know the new name
     assert {"Äna", "b", "c", "d"} == set(ratings(filled))
     assert filled.submit("main", race(9, "ab"))[0].duplicate
     assert "Äna" in filled.results("main").frame["player"].to_list()
@@ -201,7 +201,7 @@ def test_a_player_is_renamed_everywhere_and_no_rating_moves(filled):
     assert filled.verify() == []
 
 
-def test_a_name_can_be_forgotten(filled, tmp_path):
+def test_a_name_can_be_removed(filled, tmp_path):
     filled.submit("main", race(7, ["Gunhild", "b"]))
     filled.submit("main", race(8, ["Gunhild II", "c"]))
     filled.rename("main", "Gunhild", "Gunhild the Great")
@@ -225,7 +225,7 @@ def test_a_name_can_be_forgotten(filled, tmp_path):
     assert filled.verify() == []
 
 
-def test_a_pool_is_rated_with_another_system_from_the_start(filled):
+def test_a_change_of_system_recalculates_the_pool(filled):
     assert filled.configure("main", find("elo").from_text({"k": 10})) == 24
     rows = [row for number in range(6) for row in race(number, "abcd" if number % 3 else "dcba")]
     expected = podium.rate(rows, "elo", k=10).ratings
@@ -237,7 +237,7 @@ def test_a_pool_is_rated_with_another_system_from_the_start(filled):
     assert filled.verify() == []
 
 
-def test_a_dry_run_tells_every_change_and_stores_nothing(filled):
+def test_a_dry_run_shows_every_change_and_stores_nothing(filled):
     before, version = ratings(filled), filled.version("main")
     preview = filled.amend("main", race(2, "dbca"), dry_run=True)
     assert (ratings(filled), filled.version("main")) == (before, version)
@@ -256,11 +256,11 @@ def test_a_dry_run_tells_every_change_and_stores_nothing(filled):
     assert filled.verify() == []
 
 
-def test_every_day_since_the_first_event_has_the_ranks_of_the_log_as_it_is(filled):
+def test_daily_ranks_follow_the_current_log(filled):
     filled.submit("main", race(10, "badc", minute=60 * 24 * 3))
     first = day_of(START.date()) + 1
     assert filled.snapshot_days("main") == [*range(first, day_of(datetime.now(UTC).date()) + 1)]
-    for number in (11, 12):  # after the first day, and before it
+    for number in (11, 12):  # e11 is later, e12 is on the first day
         filled.submit("main", race(number, "cb" if number == 11 else "dab", minute=60 * 24 * 2 if number == 11 else 30))
         for day in range(first, first + 4):
             begins = START.replace(hour=0) + timedelta(days=day - first + 1)
@@ -276,9 +276,9 @@ def test_every_day_since_the_first_event_has_the_ranks_of_the_log_as_it_is(fille
             filled.ranks_on("main", day)
 
 
-def test_the_library_and_the_store_tell_the_same(filled, monkeypatch):
+def test_the_library_and_the_store_agree(filled, monkeypatch):
     rated = filled.rated("main")
-    monkeypatch.setattr("podium.live.live.replay", None)  # the store reads what an event did
+    monkeypatch.setattr("podium.live.live.replay", None)  # the store reads its records instead
     assert filled.history("main").equals(rated.history)
     for event_id, name in (("e0", "a"), ("e3", "c"), ("e5", "d")):
         one, other = filled.explain("main", event_id, name), rated.explain(event_id, name)
@@ -299,7 +299,7 @@ def test_the_library_and_the_store_tell_the_same(filled, monkeypatch):
     assert filled.predict("main", ["a", "b", "zed"]).entrants.equals(rated.predict(["a", "b", "zed"]).entrants)
 
 
-def test_players_beside_players(filled):
+def test_players_have_neighbours_and_comparisons(filled):
     for number in range(10, 30):
         filled.submit("main", race(number, [f"p{number}", "a"]))
     whole = tuple(answer_from(BoardRow, each) for each in filled.leaderboard("main", top=1000).players)
@@ -319,7 +319,7 @@ def test_players_beside_players(filled):
         filled.compare("main", "a", "a")
 
 
-def test_the_same_event_is_the_same_alone_and_among_others(filled):
+def test_a_repeated_event_of_a_batch_is_a_duplicate(filled):
     plain, odd = race(9, "ab"), race(10, "ab", ranked=False, weight=2.0)
     filled.submit("main", plain + odd)
     assert filled.submit("main", plain)[0].duplicate
@@ -327,7 +327,7 @@ def test_the_same_event_is_the_same_alone_and_among_others(filled):
     assert filled.verify() == []
 
 
-def test_what_several_sent_is_taken_together_and_refused_alone(filled):
+def test_submissions_are_stored_together_and_rejected_separately(filled):
     outcomes = filled.submit_each(
         "main",
         [
@@ -346,7 +346,7 @@ def test_what_several_sent_is_taken_together_and_refused_alone(filled):
     assert filled.verify() == []
 
 
-def test_why_submissions_are_not_taken_together_is_logged_at_debug(filled, caplog):
+def test_the_reason_for_separate_submissions_is_logged(filled, caplog):
     caplog.set_level("DEBUG", logger="podium.store.store")
     filled.submit_each("main", [(race(20, "ab"), "one", {}), (race(1, "ba"), "two", {})])
     (record,) = caplog.records
@@ -358,7 +358,7 @@ def test_why_submissions_are_not_taken_together_is_logged_at_debug(filled, caplo
     assert caplog.records == []
 
 
-def test_keys_are_rotated(store):
+def test_keys_can_be_replaced(store):
     old = create_key(store.engine, "server", "write", None, 5.0)
     (known,) = list_keys(store.engine)
     new = rotate_key(store.engine, known.id, timedelta(minutes=5))
@@ -375,7 +375,7 @@ def test_keys_are_rotated(store):
         create_key(store.engine, "x", "write", None, -1.0)
 
 
-def test_times_played_without_a_length_are_warned_about(filled):
+def test_playing_times_without_a_length_give_a_warning(filled):
     rows = [row | {"played_s": 60.0} for row in race(50, "ab")]
     (warned,) = filled.submit("main", rows)
     (plain,) = filled.submit("main", [row | {"event_id": "other", "duration_s": 90.0} for row in rows])

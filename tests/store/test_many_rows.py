@@ -1,4 +1,4 @@
-"""Rows that are written many at once: as if one by one, and all of a transaction or none."""
+"""Bulk writes give the same rows as single writes, and a transaction writes all or none."""
 
 import pytest
 import sqlalchemy as sa
@@ -24,13 +24,13 @@ def stored(store):
 
 
 @pytest.mark.parametrize("size", [0, 1, STATEMENT_ROWS - 1, STATEMENT_ROWS, STATEMENT_ROWS + 1, len(ROWS)])
-def test_as_many_rows_are_written_as_there_are(size, store):
+def test_any_number_of_rows_is_written(size, store):
     with write_transaction(store.engine) as connection:
         insert(connection, witness, ROWS[:size])
     assert stored(store) == ROWS[:size]
 
 
-def test_rows_with_keys_that_are_there_replace_them(store):
+def test_rows_with_existing_keys_replace_the_old_rows(store):
     more = [(1, number, b"other") for number in range(5, 3 * STATEMENT_ROWS)]
     with write_transaction(store.engine) as connection:
         insert(connection, witness, ROWS)
@@ -38,7 +38,7 @@ def test_rows_with_keys_that_are_there_replace_them(store):
     assert stored(store) == ROWS[:5] + more
 
 
-def test_a_row_that_is_refused_leaves_nothing_of_its_transaction(store):
+def test_a_rejected_row_undoes_its_transaction(store):
     twice = [*ROWS[: STATEMENT_ROWS + 50], ROWS[STATEMENT_ROWS], *ROWS[STATEMENT_ROWS + 50 :]]
     with pytest.raises(sa.exc.IntegrityError), write_transaction(store.engine) as connection:
         insert(connection, witness, twice)

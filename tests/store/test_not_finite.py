@@ -1,4 +1,4 @@
-"""An event that would make a rating no finite number: refused when it is sent, left out where a log holds it."""
+"""An event that would give an infinite rating is rejected when sent, and left out if a log contains it."""
 
 import pytest
 import sqlalchemy as sa
@@ -11,7 +11,7 @@ from podium.log.schema import log, witness
 from podium.systems import find
 
 PLAYED = {"played_s": 10.0, "duration_s": 10.0}
-NO_TIME = {"played_s": 0.5, "duration_s": 0.5}  # scores in no whole second: xonstat-2015 divides by none
+NO_TIME = {"played_s": 0.5, "duration_s": 0.5}  # scores in less than a second: xonstat-2015 would divide by zero
 
 
 def scored(number, order, scores, **more):
@@ -23,7 +23,7 @@ def by_score():
 
 
 def season(without=()):
-    """Every third event is one in which nobody played a whole second."""
+    """Yield the rows of 12 events. In every third one nobody plays a whole second."""
     for number in range(12):
         if number % 3 != 1:
             yield scored(number, "abc", (30.0 + number, 20.0, 10.0))
@@ -44,7 +44,7 @@ def filled(store):
     return store
 
 
-def test_it_is_refused_and_nothing_is_stored(filled):
+def test_an_infinite_rating_is_rejected_and_nothing_is_stored(filled):
     before, stored = ratings(filled), counts(filled)
     with pytest.raises(NotFiniteError, match=r"xonstat-2015: event 'e20' would leave 'b'"):
         filled.submit("main", [*scored(19, "ab", (2.0, 1.0)), *scored(20, "bd", (2.0, 1.0), **NO_TIME)])
@@ -54,7 +54,7 @@ def test_it_is_refused_and_nothing_is_stored(filled):
     assert filled.verify() == []
 
 
-def test_the_service_answers_422_and_takes_the_others(filled):
+def test_the_service_answers_422_and_accepts_other_events(filled):
     before = counts(filled)
     bad, good = (
         {"event_id": name, "started_at": "2025-03-01T00:00:00Z",
@@ -70,7 +70,7 @@ def test_the_service_answers_422_and_takes_the_others(filled):
         assert client.post("/api/v1/pools/main/events", json=good | {"weight": 100.5}).status_code == 422
 
 
-def test_a_log_that_holds_it_is_rated_as_if_it_were_not_there(store):
+def test_a_logged_event_with_an_infinite_rating_is_left_out(store):
     store.create_pool("main", find("elo")())
     for rows in season():
         store.submit("main", rows)

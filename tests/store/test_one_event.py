@@ -1,4 +1,4 @@
-"""One event that is rated from its rows alone leaves the snapshot that rating it as a batch leaves, bit for bit."""
+"""Rating one event from its rows gives exactly the same snapshot as rating it as a batch."""
 
 from datetime import UTC, datetime, timedelta
 from itertools import permutations
@@ -24,7 +24,7 @@ START = datetime(2025, 6, 1, 12, tzinfo=UTC)
 PARAMETERS: dict[str, dict] = {"stk-rd": {"idle_growth": True}, "glicko": {"idle_growth": 10.0}}
 ENCODED = ("elo", "stk-rd", "glicko", "adaptive")
 NUMBERS = {name: k for k, name in enumerate("abcdefgh", start=1)}
-DAYS = st.sampled_from([0.0, 0.5, 1.0, 40.0, -3.0, -60.0])  # from each event to the next
+DAYS = st.sampled_from([0.0, 0.5, 1.0, 40.0, -3.0, -60.0])  # days from one event to the next
 
 
 def pool_of(name):
@@ -33,7 +33,7 @@ def pool_of(name):
 
 @st.composite
 def events(draw, event_id="e", when=START, system=""):
-    """The rows of an event that is fine, with whatever it may hold."""
+    """Draw the rows of a valid event, with any field that it may have."""
     chosen = draw(st.permutations(list(NUMBERS)))[: draw(st.integers(1, 8))]
     shared = {"event_id": event_id, "started_at": when}
     shared |= draw(
@@ -58,19 +58,19 @@ def body_of(rows):
 
 
 def follow(snapshot, *entries):
-    """Return the snapshot after entries of the log that are followed together."""
+    """Return the snapshot after following several log entries together."""
     draft = Draft.of(snapshot)
     draft.follow(entries)
     return rate(draft)
 
 
 def bits(snapshot):
-    """Return every column that a snapshot has."""
+    """Return every column of a snapshot."""
     events, rows = snapshot.events, snapshot.rows
     columns = {name: events.columns.part(name) for name in EVENT_TYPES}
     columns |= {f"order {name}": events.order.part(name) for name in POSITION_TYPES}
     columns |= {f"row {name}": rows.part(name) for name in (*ROW_TYPES, "state")}
-    columns["newest"] = np.trim_zeros(snapshot.newest.part("row") + 1, "b")  # without slots that had a row once
+    columns["newest"] = np.trim_zeros(snapshot.newest.part("row") + 1, "b")  # without slots that are no longer used
     if snapshot.pool.system.pool_fields:
         columns["learnt"] = snapshot.learnt.part()
     return {name: (column.dtype, column.shape, column.tobytes()) for name, column in columns.items()}
@@ -78,7 +78,7 @@ def bits(snapshot):
 
 @st.composite
 def histories(draw, system):
-    """Entries of a log: events one after another or late, some of which are corrected or voided, and a merge."""
+    """Draw log entries: events in order or late, corrections, voids and a merge."""
     entries, when, strangers = [], START, {*permutations(NUMBERS, 2)}
     for number in range(draw(st.integers(1, 5))):
         rows = draw(events(f"e{number}", when, system))
@@ -101,7 +101,7 @@ def histories(draw, system):
 @pytest.mark.parametrize("system", several(names()))
 @settings(max_examples=times(12, 300), deadline=None)
 @given(st.data())
-def test_rows_alone_come_to_the_bits_of_a_batch(system, data):
+def test_single_events_give_exactly_the_ratings_of_a_batch(system, data):
     entries = data.draw(histories(system))
     alone = batch = empty(pool_of(system))
     for entry in entries:
@@ -119,7 +119,7 @@ def test_rows_alone_come_to_the_bits_of_a_batch(system, data):
 @pytest.mark.parametrize("system", ENCODED)
 @settings(max_examples=20, deadline=None)
 @given(events())
-def test_the_columns_are_those_of_the_encoding(system, rows):
+def test_the_columns_match_the_encoding(system, rows):
     pool = pool_of(system)
     snapshot, _ = follow(empty(pool), Entry(2, "submit", "e", body_of(rows)))
     given_rows = snapshot.contents.rows(0)
@@ -150,7 +150,7 @@ def test_a_race_is_rated_from_its_rows(more, is_alone):
 
 
 def note_singles(act):
-    """Return what each attempt to rate an event from its rows came to."""
+    """Return the outcome of each attempt to rate a single event from its rows."""
     outcomes, rate_single = [], Rater.rate_single
 
     def note(rater, uid):
@@ -171,7 +171,7 @@ def test_a_large_event_is_rated_as_a_batch():
         assert note_singles(lambda entry=entry: follow(empty(pool_of("elo")), entry)) == [is_alone]
 
 
-def test_an_event_among_others_is_rated_as_a_batch():
+def test_several_events_are_rated_as_a_batch():
     bodies = [
         body_of([
             {"event_id": f"e{k}", "started_at": START + timedelta(days=k), "player": name, "position": place}

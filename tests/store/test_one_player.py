@@ -1,4 +1,4 @@
-"""One player by two names: refused where names get their numbers, and harmless where an older log holds it."""
+"""One player under two names in an event: the store rejects it, and ignores it in older logs."""
 
 from contextlib import closing
 from unittest import mock
@@ -21,7 +21,7 @@ MERGED = r"'x' and 'ben' \(rows 1 and 2 of event e\d\) are the same player since
 
 
 def everything(store):
-    """Every row of every table."""
+    """Return every row of every table."""
     with store.engine.connect() as connection:
         return [sorted(map(str, connection.execute(sa.select(table)).all())) for table in metadata.sorted_tables]
 
@@ -32,7 +32,7 @@ def replay(*races):
 
 
 def fill(store):
-    """Ana has a second name, and x is merged into ben."""
+    """Store a pool in which Ana has a second name, and x is merged into ben."""
     store.create_pool("main", find("elo")())
     store.submit("main", race(1, ["ana", "ben", "cleo"]))
     store.submit("main", race(2, ["x", "cleo"]))
@@ -47,7 +47,7 @@ def filled(request, filled_store):
 
 
 @pytest.mark.parametrize(("order", "message"), [(["ana", "ben", "anna"], RENAMED), (["x", "ben", "cleo"], MERGED)])
-def test_results_with_one_player_twice_are_refused_and_nothing_is_stored(order, message, filled):
+def test_results_with_one_player_twice_are_rejected(order, message, filled):
     before = everything(filled)
     with pytest.raises(podium.ResultsError, match=message):
         filled.submit("main", [*race(3, ["cleo", "new"]), *race(4, order)])
@@ -67,7 +67,7 @@ def test_results_with_one_player_twice_are_refused_and_nothing_is_stored(order, 
     assert filled.verify() == []
 
 
-def test_a_renamed_player_is_one_where_nobody_was_merged(store):
+def test_a_renamed_player_counts_once_without_any_merge(store):
     store.create_pool("main", find("elo")())
     store.submit("main", race(1, ["ana", "ben"]))
     store.rename("main", "ana", "anna")
@@ -78,7 +78,7 @@ def test_a_renamed_player_is_one_where_nobody_was_merged(store):
     assert everything(store) == before
 
 
-def test_every_such_event_is_named(filled):
+def test_every_event_with_a_repeated_player_is_named(filled):
     with pytest.raises(podium.ResultsError) as error:
         filled.submit("main", [*race(4, ["ana", "cleo", "anna"]), *race(5, ["x", "ben"])])
     assert [fault.column for fault in error.value.faults] == ["player", "player"]
@@ -86,7 +86,7 @@ def test_every_such_event_is_named(filled):
     assert "event e5" in str(error.value)
 
 
-def test_two_names_in_two_heats_are_one_player_in_both(filled):
+def test_a_player_can_have_two_names_in_two_heats(filled):
     rows = [
         row | {"heat": heat} for heat, order in (("1", ["ana", "ben"]), ("2", ["anna", "x"])) for row in race(4, order)
     ]
@@ -94,7 +94,7 @@ def test_two_names_in_two_heats_are_one_player_in_both(filled):
     assert filled.verify() == []
 
 
-def test_a_match_with_one_player_twice_is_refused(filled):
+def test_a_match_with_one_player_twice_is_rejected(filled):
     before = everything(filled)
     for entrants, why in (
         (["ana", "anna"], "'ana' was renamed to 'anna'"),
@@ -108,7 +108,7 @@ def test_a_match_with_one_player_twice_is_refused(filled):
     assert everything(filled) == before
 
 
-def test_a_match_from_before_the_merge_is_still_known(store):
+def test_a_match_registered_before_a_merge_still_works(store):
     store.create_pool("main", find("elo")())
     store.submit("main", [*race(1, "ab"), *race(2, "xb")])
     store.register("main", "m", ["a", "x", "b"])
@@ -117,17 +117,17 @@ def test_a_match_from_before_the_merge_is_still_known(store):
     (receipt,) = store.submit("main", race(3, "xb"), match_ids={"e3": "m"})
     assert [each.player for each in receipt.changes] == ["a", "b"]
     with pytest.raises(podium.ResultsError, match="the same player since 'x' was merged into 'a'"):
-        store.submit("main", race(4, "xa"), match_ids={"e4": "m"})  # it would be superseded, and not be rated
+        store.submit("main", race(4, "xa"), match_ids={"e4": "m"})  # otherwise it would be replaced and not rated
     assert store.verify() == []
 
 
-def test_names_that_were_both_given_up(filled):
+def test_two_former_names_are_recognised(filled):
     filled.rename("main", "anna", "anne")
     with pytest.raises(podium.ResultsError, match="are the same player since both were renamed to 'anne'"):
         filled.submit("main", race(4, ["ana", "anna"]))
 
 
-def test_the_service_names_them(filled):
+def test_the_service_names_both_names(filled):
     with calling(filled) as client:
         answer = client.post("/api/v1/pools/main/events", json=event(4, ["ana", "ben", "anna"]))
         assert (answer.status_code, answer.json()["field"]) == (422, "player")
@@ -139,7 +139,7 @@ def test_the_service_names_them(filled):
 
 @pytest.fixture
 def older(store):
-    """A pool as an earlier version left it: `anna`, once `ana`, is in e2 twice."""
+    """Return a pool as an earlier version left it: `anna`, formerly `ana`, is in e2 twice."""
     store.create_pool("main", find("elo")())
     store.submit("main", race(1, ["ana", "ben"]))
     store.rename("main", "ana", "anna")
@@ -152,7 +152,7 @@ def older(store):
     return store
 
 
-def test_an_older_log_that_holds_it_is_rated_as_if_it_were_not_there(older):
+def test_an_older_logs_event_with_a_repeated_player_is_left_out(older):
     (upgraded,) = upgrade_pools(older, "test")
     assert upgraded.error == ""
     others = [race(1, ["anna", "ben"]), race(3, ["dan", "cleo"]), race(4, ["dan2", "cleo"])]
@@ -175,8 +175,8 @@ def test_an_older_log_that_holds_it_is_rated_as_if_it_were_not_there(older):
     assert older.verify() == []
 
 
-def test_a_merge_is_refused_for_any_meeting_that_counts(store):
-    """The two met before the first event that moved the one; until now the merge was taken, and stopped `verify`."""
+def test_a_merge_of_two_opponents_is_rejected(store):
+    """They met before the merge would change any rating. Earlier versions accepted that, and `verify` failed."""
     store.create_pool("main", find("elo")())
     store.submit("main", race(0, ["x", "ben"], ranked=False))
     store.submit("main", [*race(1, ["ben", "cleo"]), *race(2, ["x", "cleo"])])

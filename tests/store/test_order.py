@@ -1,4 +1,4 @@
-"""What orders a pool's events: said as it is created, by its first event, or changed while there are few."""
+"""The order of a pool's events: chosen at creation, by the first event, or changed while there are few events."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -29,7 +29,7 @@ def standings(store, pool="main"):
 
 
 def whens(store, pool="main"):
-    """When each event that counts was, or its number, in the order of rating."""
+    """Return the date or number of each event that counts, in rating order."""
     ids = store.results(pool).frame["event_id"].unique(maintain_order=True)
     return {event_id: store.event(pool, event_id).when for event_id in ids}
 
@@ -42,7 +42,7 @@ def store(tmp_path):
     opened.close()
 
 
-def test_the_first_result_decides_only_if_it_says_how(store):
+def test_the_first_result_sets_the_order_only_explicitly(store):
     with pytest.raises(UndatedError, match="--started-at 2026-01-31, or number the events with --order sequence"):
         store.submit("main", undated("w1", "a", "b"))
     assert (store.order("main"), store.pool_summary("main").order) == (None, None)
@@ -66,7 +66,7 @@ def test_the_first_result_decides_only_if_it_says_how(store):
 
 
 @pytest.mark.parametrize("order", ["dated", "sequence"])
-def test_a_pool_has_the_order_that_it_was_created_with(store, order):
+def test_a_pool_keeps_its_initial_order(store, order):
     store.create_pool("own", find("elo")(), order=order)
     assert (store.order("own"), store.pool_summary("own").order) == (order, order)
     store.configure("own", find("glicko2")())
@@ -88,7 +88,7 @@ def test_a_pool_has_the_order_that_it_was_created_with(store, order):
     assert not store.verification("own").findings
 
 
-def test_events_get_numbers_and_their_own_dates_again(store):
+def test_events_get_numbers_and_then_their_dates_again(store):
     for day, pair in enumerate(PAIRS):
         store.submit("main", dated(f"w{day}", day, *pair))
     store.void("main", "w4")
@@ -107,7 +107,7 @@ def test_events_get_numbers_and_their_own_dates_again(store):
     assert [each.kind for each in entries] == ["configure", *["amend"] * 6]
     assert {each.actor for each in entries} == {"ana"}
     assert (store.event("main", "w4").status, store.event("main", "w4").sequence) == ("voided", 5)
-    assert store.set_order("main", "sequence") == 0  # it has that already
+    assert store.set_order("main", "sequence") == 0  # it already has this order
     store.submit("main", undated("w6", "a", "c"))
     store.set_order("main", "dated")
     assert whens(store).items() > dates.items()
@@ -119,7 +119,7 @@ def test_events_get_numbers_and_their_own_dates_again(store):
     assert not store.verification().findings
 
 
-def test_dates_that_are_made_up_keep_the_order(store):
+def test_made_up_dates_keep_the_order(store):
     store.create_pool("own", find("glicko2")(), order="sequence")
     for number, pair in ((1, "ab"), (2, "bc"), (1.5, "ca")):
         store.submit("own", [row | {"sequence": number} for row in undated(f"n{number}", *pair)])
@@ -135,7 +135,7 @@ def test_dates_that_are_made_up_keep_the_order(store):
     assert not store.verification("own").findings
 
 
-def test_what_cannot_get_another_order_is_refused_whole(store):
+def test_an_impossible_change_of_order_is_rejected(store):
     store.submit("main", [row for number in range(49) for row in dated(f"w{number}", number - 60, "a", "b")])
     store.set_order("main", "sequence")
     store.submit("main", undated("w49", "a", "b"))
@@ -155,7 +155,7 @@ def test_what_cannot_get_another_order_is_refused_whole(store):
     assert len(store.log("main", most=200)) == entries
 
 
-def test_a_sheet_and_a_server_that_send_again_find_their_events_in_another_order(store):
+def test_repeats_are_recognised_after_a_change_of_order(store):
     sheet = Sheet("night.csv")
     rows = [row for number, pair in enumerate(PAIRS) for row in undated(f"r{number}", *pair)]
     store.submit("main", rows, sheet=sheet, order="sequence")

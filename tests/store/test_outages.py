@@ -1,4 +1,4 @@
-"""A database that is busy, full or away is an error of its own, and nothing is half done when it is back."""
+"""A busy, full or unreachable database has its own error, and nothing is half stored."""
 
 import sqlite3
 import threading
@@ -18,7 +18,7 @@ from podium.systems import find
 
 @pytest.fixture
 def open_store(new_url, monkeypatch):
-    """A function that opens a store with a pool, in SQLite with more pragmas on every connection."""
+    """Return a function that opens a store with a pool; in SQLite every connection has more pragmas."""
     with ExitStack() as stack:
 
         def make(kind="sqlite", *pragmas):
@@ -44,17 +44,17 @@ def test_another_writer_makes_the_database_unavailable(open_store):
             with pytest.raises(UnavailableError, match="busy"):
                 act()
         assert [type(each) for each in store.submit_each("main", sent)] == [UnavailableError] * 2
-        assert len(store.leaderboard("main").players) == 2  # readers go on
+        assert len(store.leaderboard("main").players) == 2  # reading still works
         other.execute("ROLLBACK")
     assert store.submit("main", rows(2, "ab"))[0].status == "rated"
     assert store.verify() == []
 
 
-def test_a_full_disk_stores_nothing_and_says_so(open_store):
+def test_a_full_disk_is_reported_and_nothing_is_stored(open_store):
     store = open_store()
     path = store.engine.url.database
     with closing(sqlite3.connect(path)) as other:
-        other.execute("VACUUM")  # so that no page is free
+        other.execute("VACUUM")  # leave no free page
         pages = other.execute("PRAGMA page_count").fetchone()[0]
     full = open_full(path, pages)
     with closing(full):
@@ -66,7 +66,7 @@ def test_a_full_disk_stores_nothing_and_says_so(open_store):
 
 
 def open_full(path, pages):
-    """A store whose database may have no more pages: SQLite fails as it does on a full disk."""
+    """Return a store whose database cannot grow. SQLite then fails as on a full disk."""
     store = Store(path)
 
     def limit(connection, _record):
@@ -77,8 +77,8 @@ def open_full(path, pages):
     return store
 
 
-def test_a_server_that_was_restarted_is_asked_anew(open_store):
-    """Each idle connection is dead; the first call afterwards works all the same."""
+def test_a_restarted_server_is_reconnected(open_store):
+    """Each idle connection is dead, but the first call works."""
     store = open_store("postgresql")
     assert len(store.leaderboard("main").players) == 2
     end_connections(store)
@@ -88,7 +88,7 @@ def test_a_server_that_was_restarted_is_asked_anew(open_store):
     assert store.verify() == []
 
 
-def test_a_server_that_goes_away_in_the_midst_makes_the_database_unavailable(open_store):
+def test_losing_the_server_makes_the_database_unavailable(open_store):
     store = open_store("postgresql")
     statements = []
 
@@ -107,7 +107,7 @@ def test_a_server_that_goes_away_in_the_midst_makes_the_database_unavailable(ope
 
 
 def end_connections(store):
-    """End every connection of a store to its server, as a restart does."""
+    """End every connection of a store to its server, as a restart would."""
     engine = sa.create_engine(store.engine.url, isolation_level="AUTOCOMMIT", poolclass=sa.NullPool)
     with engine.connect() as connection:
         ended = connection.execute(
@@ -120,7 +120,7 @@ def end_connections(store):
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
-def test_too_many_at_once_wait_and_are_sent_away(open_store, kind):
+def test_too_many_requests_at_once_are_rejected(open_store, kind):
     store = open_store(kind)
     store.engine.pool._timeout = 0.05
     with ExitStack() as stack:
@@ -132,7 +132,7 @@ def test_too_many_at_once_wait_and_are_sent_away(open_store, kind):
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
-def test_of_many_who_open_a_pool_at_once_one_does_and_the_others_hear_of_it(new_url, kind):
+def test_one_of_many_concurrent_calls_creates_a_pool(new_url, kind):
     with closing(Store(new_url(kind))) as store:
         for round_ in range(10):
             gate, outcomes = threading.Barrier(8), []
@@ -141,7 +141,7 @@ def test_of_many_who_open_a_pool_at_once_one_does_and_the_others_hear_of_it(new_
                 gate.wait()
                 try:
                     store.create_pool(f"pool {round_}", find("elo")())
-                except Exception as error:  # noqa: BLE001  (looked at below)
+                except Exception as error:  # noqa: BLE001  (checked below)
                     outcomes.append(str(error))
 
             threads = [threading.Thread(target=create) for _ in range(8)]
@@ -154,7 +154,7 @@ def test_of_many_who_open_a_pool_at_once_one_does_and_the_others_hear_of_it(new_
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
-def test_what_does_not_pass_stays_what_it_is(open_store, kind):
+def test_permanent_errors_are_not_outages(open_store, kind):
     store = open_store(kind)
     with pytest.raises(sa.exc.DBAPIError), store.reading("main") as pool:
         pool.connection.execute(sa.text("SELECT nothing FROM nowhere"))
@@ -167,7 +167,7 @@ def test_what_does_not_pass_stays_what_it_is(open_store, kind):
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
-def test_a_connection_in_use_when_a_store_is_closed_is_closed_once_it_is_returned(open_store, kind):
+def test_a_connection_in_use_is_closed_after_its_store(open_store, kind):
     store = open_store(kind)
     closed = []
     with store.engine.connect() as connection:

@@ -1,4 +1,4 @@
-"""Long work is rated before the pool is locked, and gives what one transaction gives, whatever comes meanwhile."""
+"""Long work is rated before the lock, and gives the result of one transaction whatever happens meanwhile."""
 
 import functools
 import random
@@ -29,12 +29,12 @@ from podium.systems import find
 
 START = datetime(2025, 1, 1, tzinfo=UTC)
 NAMES = "abcdefgh"
-FEW, MANY = 2, 10**6  # `SHORT_EVENTS`: with few of them nearly everything is long work, with many nothing is
+FEW, MANY = 2, 10**6  # values of `SHORT_EVENTS`: with FEW almost all work is long, with MANY none is
 
 
 @contextmanager
 def prepared(few=FEW):
-    """Rate acts outside the lock that rate more than two events; yield a mock that counts how often it was done."""
+    """Rate acts on more than two events outside the lock, and yield a mock that counts these ratings."""
     with (
         mock.patch.object(execution, "SHORT_EVENTS", few),
         mock.patch.object(execution, "Prepared", wraps=execution.Prepared) as preparation,
@@ -44,11 +44,11 @@ def prepared(few=FEW):
 
 @contextmanager
 def overtaken(*meanwhile, few=FEW):
-    """Let other acts come between each rating outside the lock and the lock; yield those that have not come yet.
+    """Run other acts between each rating outside the lock and the lock, and yield the remaining ones.
 
     Args:
-        meanwhile: functions without arguments; the first comes after the first rating, and so on.
-        few: `SHORT_EVENTS` under the lock, once the first act came.
+        meanwhile: functions without arguments; the first runs after the first rating, and so on.
+        few: `SHORT_EVENTS` under the lock, after the first act.
     """
     pending = [*meanwhile]
 
@@ -67,7 +67,7 @@ def overtaken(*meanwhile, few=FEW):
 
 
 def outcome(act):
-    """Return the answer of an act or its error, without what contains the time or the numbers of log entries."""
+    """Return an act's answer or error, without times and numbers of log entries."""
     try:
         answer = act()
     except (podium.PodiumError, StoreError) as error:
@@ -77,19 +77,19 @@ def outcome(act):
 
 
 def without_effects(each):
-    """Return the receipt of a dry run like the receipt of what was done."""
+    """Return a dry run's receipt in the form of a real one."""
     return replace(each, seq=0, totals=None, effects=(), next=None) if isinstance(each, Receipt) else each
 
 
 def state(store, pool="main"):
-    """Return all that a pool's ratings and events are."""
+    """Return everything about a pool's ratings and events."""
     events = snapshot_of(store, pool).events
     starts = {each.event_id: each.started_at for each in events.at(np.arange(events.size))}
     return ledger(store, pool), learnt(store, pool), statuses(store, pool), rated_players(store, pool), starts
 
 
 def random_act(rng, number):
-    """Return an act that may be done to a pool, as a function of a store; some take `dry_run`."""
+    """Return a possible act on a pool as a function of a store. Some acts accept `dry_run`."""
     minute = rng.choice([number, rng.randrange(max(number, 1))])
     order = rng.sample(NAMES, rng.randint(2, 4))
     some = f"e{rng.randrange(max(number, 1))}"
@@ -131,13 +131,13 @@ def fill(store, system="glicko"):
 
 @pytest.fixture
 def filled(filled_store):
-    """A function that opens a filled store of a kind."""
+    """Return a function that opens a filled store of a kind."""
     return functools.partial(filled_store, fill=fill)
 
 
 @pytest.fixture
 def learning(filled_store):
-    """A function that opens a filled store whose system learns from its pool."""
+    """Return a function that opens a filled store whose system learns from its pool."""
     return functools.partial(filled_store, fill=fill_learning)
 
 
@@ -147,7 +147,7 @@ def fill_learning(store):
 
 @contextmanager
 def another(store):
-    """A second store on the same database, as another process has it."""
+    """Return a second store on the same database, as another process has it."""
     with closing(Store(store.engine.url.render_as_string(hide_password=False))) as other:
         yield other
 
@@ -155,17 +155,17 @@ def another(store):
 @pytest.mark.parametrize(
     ("kind", "seed"), [("sqlite", 0), ("postgresql", 99), *(("sqlite", seed) for seed in range(1, times(4, 300)))]
 )
-def test_acts_rated_before_the_lock_give_what_one_transaction_gives(kind, seed, filled, learning):
+def test_acts_rated_before_the_lock_match_one_transaction(kind, seed, filled, learning):
     open_one = learning if seed % 2 else filled
     rng = random.Random(seed)  # noqa: S311
     number = 11
     count = 0
     with closing(open_one(kind)) as plain, closing(open_one(kind)) as parted:
-        while number < 25 or count <= 3:  # some acts rate few events, whatever they are
+        while number < 25 or count <= 3:  # some acts always rate few events
             number += 1
             act = random_act(rng, number)
             expected = outcome(lambda act=act: act(plain))
-            if act.__code__.co_flags & 0x08:  # it takes `dry_run`
+            if act.__code__.co_flags & 0x08:  # it accepts `dry_run`
                 forecast = outcome(lambda act=act: act(parted, dry_run=True))
                 done = [without_effects(each) for each in expected]
                 assert [without_effects(each) for each in forecast] == done
@@ -178,7 +178,7 @@ def test_acts_rated_before_the_lock_give_what_one_transaction_gives(kind, seed, 
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
-def test_a_kill_at_any_step_leaves_the_pool_as_it_was_or_the_whole_act(kind, filled):
+def test_a_kill_at_any_step_leaves_all_or_nothing_of_an_act(kind, filled):
     late = [*race(50, "abx", 2), *race(51, ["y", "c"], 30)]
     with closing(filled(kind)) as store, closing(filled(kind)) as expected:
         before, log = state(store), store.log("main")
@@ -197,7 +197,7 @@ def test_a_kill_at_any_step_leaves_the_pool_as_it_was_or_the_whole_act(kind, fil
 
 
 def strike(connection):
-    """End the process, as far as the store can tell; a server ends the connection of such a one."""
+    """End the process as far as the store can tell. A server also ends the connection."""
     if not isinstance(connection, sqlite3.Connection):
         connection.close()
     raise Killed
@@ -216,7 +216,7 @@ def send(number, order, minute, **more):
 
 
 def send_several(store):
-    """Events at the end, one of which is not rated and one of which has a newcomer."""
+    """Submit events at the end. One is not rated, and one has a new player."""
     several = [race(60, "ab", 40), race(61, "cd", 41, ranked=False), race(62, ["z", "h"], 41), race(63, "zc", 42)]
     return store.submit("main", [row for each in several for row in each])
 
@@ -242,7 +242,7 @@ CORRECTIONS = {
 
 @pytest.mark.parametrize("system", ["glicko", "adaptive"])
 @pytest.mark.parametrize(("what", "others"), in_turn([*CORRECTIONS] * times(1, 5), [*NEW_EVENTS] * times(2, 8)))
-def test_a_correction_is_rated_once_and_new_events_are_rated_behind_it(what, others, system, new_url):
+def test_a_correction_is_rated_once_despite_new_events(what, others, system, new_url):
     correction, meanwhile = CORRECTIONS[what], NEW_EVENTS[others]
     with ExitStack() as stack:
         store, expected = (stack.enter_context(closing(Store(new_url("sqlite")))) for _ in range(2))
@@ -256,7 +256,7 @@ def test_a_correction_is_rated_once_and_new_events_are_rated_behind_it(what, oth
         if what == "merge":
             correction = CORRECTIONS["merge"]
             for each in (store, expected):
-                for number in (2, 3, 8, 9, 4, 5, 10, 11):  # the two never meet
+                for number in (2, 3, 8, 9, 4, 5, 10, 11):  # the two players never meet
                     each.amend("main", race(number, "gab" if number % 2 else "hcd"))
         meanwhile(expected)
         answer = outcome(lambda: correction(expected))
@@ -271,7 +271,7 @@ def test_a_correction_is_rated_once_and_new_events_are_rated_behind_it(what, oth
         assert state(store) == state(expected)
 
 
-MEANWHILE = {  # with how often a late result, and a correction with a newcomer, are rated outside the lock again
+MEANWHILE = {  # and how often a late result and a correction with a newcomer are rated outside the lock again
     "an event after all others": (send(60, "ab", 40), 1, 0),
     "the same newcomer": (send(60, ["x", "b"], 40), 1, 0),
     "another newcomer": (send(60, ["w", "b"], 40), 1, 1),
@@ -296,7 +296,7 @@ def store_order(store, event_id):
 @pytest.mark.parametrize("few", [FEW, MANY], ids=["long", "short"])
 @pytest.mark.parametrize("act", [send_late, correct])
 @pytest.mark.parametrize("case", MEANWHILE)
-def test_an_act_is_rated_as_if_others_came_before_it(case, act, few, filled):
+def test_an_act_is_rated_after_the_acts_that_overtook_it(case, act, few, filled):
     meanwhile, of_late, of_correction = MEANWHILE[case]
     again = of_late if act is send_late else of_correction
     with closing(filled("sqlite")) as store, closing(filled("sqlite")) as expected, another(store) as other:
@@ -309,7 +309,7 @@ def test_an_act_is_rated_as_if_others_came_before_it(case, act, few, filled):
         assert store.verify() == []
 
 
-def test_an_act_that_is_overtaken_twice_is_rated_under_the_lock(filled):
+def test_an_act_overtaken_twice_is_rated_under_the_lock(filled):
     with closing(filled("sqlite")) as store, closing(filled("sqlite")) as expected, another(store) as other:
         meanwhile = [send(60, "ab", 3), send(61, ["x", "c"], 5)]
         for each in meanwhile:
@@ -339,7 +339,7 @@ def test_an_act_that_is_overtaken_twice_is_rated_under_the_lock(filled):
 
 
 @pytest.mark.parametrize("seed", range(times(8, 300)))
-def test_whatever_comes_while_anything_is_rated_is_as_if_it_came_before(seed, filled, learning):
+def test_random_acts_overtake_random_acts(seed, filled, learning):
     open_one, few = learning if seed % 2 else filled, (FEW, MANY)[seed // 2 % 2]
     rng = random.Random(seed)  # noqa: S311
     with closing(open_one("sqlite")) as store, closing(open_one("sqlite")) as expected, another(store) as other:
@@ -358,7 +358,7 @@ def test_whatever_comes_while_anything_is_rated_is_as_if_it_came_before(seed, fi
         assert state(other) == state(expected)
 
 
-def test_an_event_that_changes_while_its_correction_is_rated_is_stale(filled):
+def test_a_correction_of_an_event_that_changed_meanwhile_is_rejected(filled):
     with closing(filled("sqlite")) as store, another(store) as other:
         versions = [store.event("main", "e2").version]
         amended, another_order = (race(2, order, 2) for order in ("abx", "bax"))
@@ -373,7 +373,7 @@ def test_an_event_that_changes_while_its_correction_is_rated_is_stale(filled):
         assert store.verify() == []
 
 
-def test_a_pool_that_is_closed_while_an_act_is_rated_refuses_it(filled):
+def test_an_act_is_rejected_if_its_pool_was_closed_meanwhile(filled):
     with closing(filled("sqlite")) as store, another(store) as other:
         before = state(store)
         with overtaken(lambda: other.close_pool("main")), pytest.raises(StoreError, match="closed"):
@@ -381,7 +381,7 @@ def test_a_pool_that_is_closed_while_an_act_is_rated_refuses_it(filled):
         assert state(store) == before
 
 
-def test_a_merge_of_two_who_meet_while_it_is_rated_is_refused(new_url):
+def test_a_merge_is_rejected_if_the_two_met_meanwhile(new_url):
     with closing(Store(new_url("sqlite"))) as store, another(store) as other:
         store.create_pool("main", find("elo")())
         for number in range(9):
@@ -397,8 +397,8 @@ def test_a_merge_of_two_who_meet_while_it_is_rated_is_refused(new_url):
         assert store.verify() == []
 
 
-def test_a_pool_that_is_replaced_while_a_correction_is_rated_is_corrected_as_it_is_then(filled):
-    """The new pool has the number and the name of the old one, and as many events."""
+def test_a_correction_applies_to_a_pool_that_was_replaced_meanwhile(filled):
+    """The new pool has the same number, name and number of events as the old one."""
     with closing(filled("sqlite")) as store, closing(filled("sqlite")) as expected, another(store) as other:
 
         def replace_pool(each):
@@ -416,8 +416,8 @@ def test_a_pool_that_is_replaced_while_a_correction_is_rated_is_corrected_as_it_
         assert store.verify() == []
 
 
-def test_a_database_that_is_put_back_while_a_correction_is_rated_is_corrected_as_it_is_then(new_url, tmp_path):
-    """Its newest entry has the number that the newest entry had, and other content."""
+def test_a_correction_applies_to_a_database_that_was_restored_meanwhile(new_url, tmp_path):
+    """Its newest entry has the same number as before, but other content."""
     with closing(Store(new_url("sqlite"))) as store:
         path = str(store.engine.url.database)
         store.create_pool("main", find("elo")())
@@ -439,7 +439,7 @@ def test_a_database_that_is_put_back_while_a_correction_is_rated_is_corrected_as
         assert store.history("main").equals(replayed)
 
 
-def test_an_act_that_is_refused_after_it_was_rated_leaves_nothing(filled):
+def test_an_act_rejected_after_its_rating_leaves_no_trace(filled):
     with closing(filled("sqlite")) as store:
         before = state(store)
         refusing = mock.patch.object(execution, "refuse_unrateable", side_effect=podium.ResultsError("results", []))
@@ -455,7 +455,7 @@ def test_an_act_that_is_refused_after_it_was_rated_leaves_nothing(filled):
 
 def test_a_failed_commit_leaves_nothing_in_snapshots(filled):
     def fail(_connection):
-        raise sa.exc.OperationalError("COMMIT", {}, Exception("disk full"))  # as a driver's own error
+        raise sa.exc.OperationalError("COMMIT", {}, Exception("disk full"))  # like a driver's error
 
     with closing(filled("sqlite")) as store:
         before, held = state(store), snapshot_of(store)
@@ -476,11 +476,11 @@ def test_many_new_events_at_once_are_one_transaction(filled):
         assert store.verify() == []
 
 
-def test_a_dry_run_reads_alone_and_pages_by_size(filled, monkeypatch):
+def test_a_dry_run_only_reads_and_its_pages_start_with_large_changes(filled, monkeypatch):
     with closing(filled("sqlite")) as store:
         before = {table.name: rows_of(store, table) for table in metadata.sorted_tables}
         late = race(50, ["a", "b", "new"], 2)
-        with store.engine.connect() as held:  # has the write lock all along
+        with store.engine.connect() as held:  # holds the write lock
             held.execute(sa.text("SELECT 1"))
             whole = store.submit("main", late, dry_run=True)[0]
             monkeypatch.setattr(receipts, "MAX_EFFECTS", 5)
@@ -515,7 +515,7 @@ def rows_of(store, table):
         return sorted(map(str, connection.execute(sa.select(table)).all()))
 
 
-def test_a_key_reaches_back_only_so_far(new_url):
+def test_a_backdating_limit_applies_to_every_change(new_url):
     store = Store(new_url("sqlite"))
     store.create_pool("main", find("elo")())
     base, now = "/api/v1/pools/main", datetime.now(UTC)

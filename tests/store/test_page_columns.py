@@ -1,4 +1,4 @@
-"""What pages read beside ratings: ranks within events, who is established, folded names, titles; all of it derives."""
+"""Derived values for pages: ranks within events, established players, folded names and titles."""
 
 import re
 from contextlib import closing
@@ -22,7 +22,7 @@ PAGE = {"title": "Grand Prix", "url": "https://example.org/1"}
 
 
 def heats(number, **results):
-    """Event e`number` of several heats: each player's scores, None for a heat that was quit."""
+    """Return event e`number` with each player's scores by heat. None means the player quit the heat."""
     table = []
     for name, scores in results.items():
         for heat, score in enumerate(scores, start=1):
@@ -33,7 +33,7 @@ def heats(number, **results):
 
 
 def ranked(store):
-    """Rank and field of each player of each event, and of seasons by None."""
+    """Return each player's rank and field size in each event. None stands for a season."""
     snapshot = snapshot_of(store)
     with store.reading("main") as pool:
         names = names_of(pool)
@@ -49,7 +49,7 @@ def ranked(store):
 
 
 def filled(url, system="elo"):
-    """A pool whose events were decided in many ways."""
+    """Return a pool whose events were decided in many ways."""
     store = Store(url)
     store.create_pool("main", find(system)())
     tied = rows(1, "abcd")
@@ -68,7 +68,7 @@ def filled(url, system="elo"):
 
 
 @both_kinds
-def test_a_change_has_the_rank_in_the_overall_result_and_the_size_of_the_field(kind, new_url):
+def test_a_change_has_the_overall_rank_and_the_field_size(kind, new_url):
     with closing(filled(new_url(kind))) as store:
         expected = {
             "e1": {"a": (1, 3), "b": (2, 3), "c": (2, 3)},
@@ -87,7 +87,7 @@ def test_a_change_has_the_rank_in_the_overall_result_and_the_size_of_the_field(k
         assert store.verify() == []
         lines = list(store.export_pool("main"))
         before = snapshot_of(store).standings.ratings
-        with prepared():  # another system, whose own overall result decides
+        with prepared():  # the other system has its own overall result
             store.configure("main", find("trials")())
         assert ranked(store) == expected
         assert snapshot_of(store).standings.ratings.tolist() != before.tolist()
@@ -98,7 +98,7 @@ def test_a_change_has_the_rank_in_the_overall_result_and_the_size_of_the_field(k
         assert ranked(store) == expected
 
 
-def test_the_ranks_are_those_of_the_explanation(new_url):
+def test_ranks_match_the_explanation(new_url):
     for system in ("elo", "trials"):
         with closing(filled(new_url("sqlite"), system)) as store:
             for event_id, players in ranked(store).items():
@@ -108,14 +108,14 @@ def test_the_ranks_are_those_of_the_explanation(new_url):
                     assert deciding.filter(player=name)["place"].to_list() == [rank][: rank is not None]
 
 
-def test_an_event_is_known_by_its_title_too_and_no_rating_moves_by_it(new_url):
+def test_a_title_is_content_but_changes_no_rating(new_url):
     with closing(Store(new_url("sqlite"))) as store:
         store.create_pool("main", find("elo")())
         plain, named = rows(1, "abc"), [row | PAGE for row in rows(2, "cab")]
         store.submit("main", plain)
         store.submit("main", named)
         store.submit("main", rows(3, "ba"))
-        assert store.submit("main", [named[0], *rows(2, "cab")[1:]])[0].duplicate  # on one row or on all
+        assert store.submit("main", [named[0], *rows(2, "cab")[1:]])[0].duplicate  # one title is enough
         for other in ([row | PAGE for row in plain], rows(2, "cab"), [row | PAGE | {"title": "B"} for row in named]):
             with pytest.raises(ConflictError, match=r"is known with different content: row 1 is .*title"):
                 store.submit("main", other)
@@ -128,7 +128,7 @@ def test_an_event_is_known_by_its_title_too_and_no_rating_moves_by_it(new_url):
         assert preparation.call_count == 0
         state = snapshot_of(store).rows.part("state")
         assert state.tobytes() == before.part("state").tobytes()
-        assert store.submit("main", plain)[0].duplicate  # as it was submitted
+        assert store.submit("main", plain)[0].duplicate  # the original submission
         details = store.event("main", "e1")
         assert (details.title, details.url, details.corrected) == ("Final", None, True)
         store.amend("main", [row | {"title": "Final"} for row in rows(1, "bac")])
@@ -142,8 +142,8 @@ def test_an_event_is_known_by_its_title_too_and_no_rating_moves_by_it(new_url):
         assert store.event("copy", "e2").url == "https://example.org/1"
 
 
-def test_content_without_a_title_is_logged_as_ever(new_url):
-    """Its digest, and so what counts as a repeat, does not depend on the version."""
+def test_content_without_a_title_has_the_same_log_entry(new_url):
+    """Its digest, which identifies repeats, does not depend on the version."""
     with closing(Store(new_url("sqlite"))) as store:
         store.create_pool("main", find("elo")())
         store.submit("main", rows(1, "ab"))
@@ -158,7 +158,7 @@ def test_content_without_a_title_is_logged_as_ever(new_url):
     assert "sealed" not in named[1]
 
 
-def test_the_service_takes_and_shows_them(new_url):
+def test_the_service_accepts_and_shows_titles(new_url):
     with closing(Store(new_url("sqlite"))) as store:
         store.create_pool("main", find("elo")())
         with calling(store) as client:

@@ -1,4 +1,4 @@
-"""Fields, records and facts: against what the library says of the same results."""
+"""Fields, records and facts match the library's results."""
 
 import statistics
 from contextlib import closing
@@ -56,7 +56,7 @@ def library_bins(results, system, since=None):
 @pytest.mark.parametrize(
     ("store", "name"), in_turn(["postgresql", "sqlite"], ["trials", "trueskill"]), indirect=["store"]
 )
-def test_facts_are_what_the_library_judges(store, name, monkeypatch):
+def test_facts_match_the_library(store, name, monkeypatch):
     system = find(name)()
     fill(store, system)
     monkeypatch.setattr(pool_facts, "WHEN_READ", pool_facts.Effort(events=1_000, players=1))
@@ -70,7 +70,7 @@ def test_facts_are_what_the_library_judges(store, name, monkeypatch):
     assert facts.expected[-1].expected > 0.95
     monkeypatch.setattr(pool_facts, "WHEN_READ", pool_facts.Effort(events=10, players=6))
     newest = Store(str(store.engine.url.render_as_string(hide_password=False)))
-    fewer = newest.pool_facts("main")  # of the newest ten, as players stood before them
+    fewer = newest.pool_facts("main")  # the newest ten events, with the ratings before each
     newest.close()
     assert fewer.events == 10
     assert bins_of(fewer.reliability) == library_bins(rated.results, system, START + timedelta(days=20))
@@ -88,8 +88,8 @@ def test_facts_are_what_the_library_judges(store, name, monkeypatch):
     assert [point.event_number for point in fewer.weights][:6] == [1, 2, 3, 4, 5, 6]
 
 
-def test_facts_leave_out_what_takes_long(tmp_path, monkeypatch):
-    """Fields beyond a size have no duels there and weigh nothing; only so many of the newest changes are read."""
+def test_facts_leave_out_slow_calculations(tmp_path, monkeypatch):
+    """Large fields add no duels and no weights, and only a limited number of new changes is read."""
     with closing(Store(str(tmp_path / "podium.db"))) as store:
         fill(store, find("elo")())
         sizes = [len(store.event("main", f"e{number:02d}").changes) for number in range(30)]
@@ -97,7 +97,7 @@ def test_facts_leave_out_what_takes_long(tmp_path, monkeypatch):
         found = store.pool_facts("main")
         assert found.duels == sum(size * (size - 1) // 2 for size in sizes if size <= 4)
         assert any(size > 4 for size in sizes[:3])
-        rated = store.rated("main")  # from the first event to the last, in one go
+        rated = store.rated("main")  # all events in one pass
         chosen = HeatSelection(np.diff(rated.events.columns.entrants) <= 4)
         bins = predict(rated.system, rated.events, chosen, rated.replayed).bins
         assert bins_of(found.reliability) == bins_of(pool_facts.reliability(bins))
@@ -110,40 +110,40 @@ def test_facts_leave_out_what_takes_long(tmp_path, monkeypatch):
         assert store.pool_facts("main").events == 0
 
 
-def test_facts_are_kept_for_the_day_and_followed_where_the_pool_is_another(sqlite_store):
+def test_facts_are_stored_for_a_day_or_until_the_pool_changes(sqlite_store):
     sqlite_store.create_pool("main", find("elo")())
     assert sqlite_store.pool_facts("main").events == 0
     assert sqlite_store.keep_facts("main")
     sqlite_store.submit("main", race(0, PLAYERS))
     before = sqlite_store.pool_facts("main")
-    assert before.events == 1  # a pool that has grown by more than a tenth is looked at again
+    assert before.events == 1  # the pool has grown by more than a tenth
     assert not sqlite_store.keep_facts("main")  # once a day
     sqlite_store.configure("main", find("elo")(k=50.0))
     assert sqlite_store.pool_facts("main").weights[0].points == pytest.approx(
         before.weights[0].points * 50.0 / find("elo")().k
     )
     assert sqlite_store.keep_facts("main")
-    assert sqlite_store.pool_facts("main").weights[0].players == 6  # five, where it is looked at when it is read
+    assert sqlite_store.pool_facts("main").weights[0].players == 6  # a calculation on reading would need more players
     sqlite_store.close_pool("main")
     sqlite_store.delete_pool("main")
-    sqlite_store.create_pool("main", find("elo")(k=50.0))  # which gets the number of the one that is no more
+    sqlite_store.create_pool("main", find("elo")(k=50.0))  # the new pool reuses the old number
     assert sqlite_store.pool_facts("main").events == 0
 
 
-def test_a_season_that_levels_all_is_expected_to_win_half(sqlite_store):
-    """What was expected is what the ledger says, not a replay that knows no seasons."""
+def test_after_a_full_reset_each_player_is_expected_to_win_half(sqlite_store):
+    """The expected results come from the ledger, not from a replay without seasons."""
     sqlite_store.create_pool("main", find("elo")())
     sqlite_store.submit("main", race(0, ["ana", "ben"]) + race(1, ["ana", "ben"]) + race(9, ["ana", "ben"]))
     sqlite_store.submit("main", race(12, ["ben", "ana"], ranked=False))
     sqlite_store.begin_season("main", "spring", START + timedelta(days=5), keep=0.0)
     lead = 2.0 * sqlite_store.event("main", "e00").changes[0].delta
     (even,) = [each for each in sqlite_store.pool_facts("main").reliability if each.expected >= 0.5]
-    assert (even.duels, even.observed) == (5, 0.6)  # both sides of e00 and e09, and the favourite of e01
+    assert (even.duels, even.observed) == (5, 0.6)  # both players in e00 and e09, and the favourite in e01
     assert even.expected * 5 == pytest.approx(2.0 + 1.0 / (1.0 + 10.0 ** (-lead / 400.0)))
     assert sqlite_store.pool_facts("main").events == 3
 
 
-def test_what_is_fair_follows_what_comes_of_predictions(sqlite_store):
+def test_fair_expectations_follow_the_reliability_of_predictions(sqlite_store):
     fill(sqlite_store, find("elo")())
     explanation = sqlite_store.explain("main", "e29", sqlite_store.event("main", "e29").changes[0].player)
     expected = explanation.duels.expected
@@ -166,7 +166,7 @@ def test_what_is_fair_follows_what_comes_of_predictions(sqlite_store):
     assert sqlite_store.fair_expectation("main", "e29", explanation.player).duels == len(chances_of_duels)
 
 
-def test_a_field_has_its_mean_rating_and_everyones_performance(store):
+def test_a_field_has_a_mean_rating_and_performances(store):
     fill(store, find("elo")(), events=5)
     store.rename("main", "ana", "anna")
     store.submit("main", race(7, ["anna", "ben", "cleo"]))
@@ -185,7 +185,7 @@ def test_a_field_has_its_mean_rating_and_everyones_performance(store):
         store.event_field("main", "e08")
 
 
-def test_a_record_says_which_lines_each_correction_changed(store):
+def test_a_record_shows_the_lines_that_corrections_changed(store):
     store.create_pool("main", find("elo")())
     heats = [
         {"event_id": "e1", "started_at": START, "player": name, "heat": f"{heat}", "score": score}
@@ -224,7 +224,7 @@ def test_a_record_says_which_lines_each_correction_changed(store):
     )
     store.anonymize("main", "cleo")
     after = store.event_record("main", "e1")
-    assert after[3].reason is None  # blanked with the name
+    assert after[3].reason is None  # blanked along with the name
     assert after[2].lines[1].player not in ("cleo", None)
     assert len(store.event_record("main", "e01")) == 1
     with pytest.raises(UnknownError):

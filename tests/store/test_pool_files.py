@@ -1,4 +1,4 @@
-"""Pools carried from one database to another, closed and deleted: the same log and the same bits, or nothing."""
+"""Exported, imported, closed and deleted pools: an import gives the same log and ratings, or nothing."""
 
 import json
 import sys
@@ -25,7 +25,7 @@ DAY = day_of(date(2025, 1, 2))
 
 
 def fill(store):
-    """A pool whose players' numbers were given among another pool's, with everything that a log may have."""
+    """Store a pool with every kind of log entry, whose player numbers alternate with another pool's."""
     store.create_pool("other", find("elo")())
     store.submit("other", rows(1, ["ana", "zoë"]))
     store.create_pool("main", find("glicko2")(), actor="admin")
@@ -54,7 +54,7 @@ def fill(store):
 
 
 def carried_rows(store, pool):
-    """Every row that derives from a pool's log, without the numbers that another database gives otherwise."""
+    """Return the rows that derive from a pool's log, without the numbers that depend on the database."""
     with store.engine.connect() as connection:
         (number,) = connection.execute(sa.text("SELECT id FROM pool WHERE name = :name"), {"name": pool}).scalars()
         seqs = connection.execute(sa.text("SELECT seq, place FROM log WHERE pool_id = :pool"), {"pool": number})
@@ -70,7 +70,7 @@ def carried_rows(store, pool):
             "running",
             "snapshot",
             "snapshot_day",
-        )  # tables that nothing writes to, other numbers, and what is of one database
+        )  # unused tables, numbers, and data of one database
         tables = [each for each in metadata.sorted_tables if "pool_id" in each.c and each.name not in apart]
         found = {}
         for table in tables:
@@ -85,7 +85,7 @@ def carried_rows(store, pool):
 
 
 @pytest.mark.parametrize(("kind", "target"), [("sqlite", "postgresql"), ("postgresql", "sqlite")])
-def test_a_pool_has_the_same_head_and_the_same_bits_in_another_database(kind, target, new_url):
+def test_an_imported_pool_has_the_same_head_and_ratings(kind, target, new_url):
     with closing(fill(Store(new_url(kind)))) as source, closing(Store(new_url(target))) as store:
         lines = list(source.export_pool("main"))
         assert FORGOTTEN.casefold() not in "".join(lines).casefold()
@@ -98,7 +98,7 @@ def test_a_pool_has_the_same_head_and_the_same_bits_in_another_database(kind, ta
         assert list(store.export_pool("main")) == lines
         before, after = carried_rows(source, "main"), carried_rows(store, "main")
         assert before == after
-        assert all(before[name] for name in before)  # there was something of each to be carried
+        assert all(before[name] for name in before)  # every table had rows to import
         assert store.history("main").equals(source.history("main"))
         again = store.submit("main", rows(3, ["Benoît", "ana"]))
         assert again[0].duplicate
@@ -128,7 +128,7 @@ def with_fields(line, **changes):
     return json.dumps(json.loads(line) | changes, ensure_ascii=False) + "\n"
 
 
-def test_a_file_that_was_altered_is_refused_by_line_and_nothing_is_stored(new_url):
+def test_an_altered_file_is_rejected_with_its_line(new_url):
     with closing(fill(Store(new_url("sqlite")))) as source:
         lines = list(source.export_pool("main"))
     log = next(k for k, line in enumerate(lines) if '"place":1,' in line and k)
@@ -169,7 +169,7 @@ def test_a_file_that_was_altered_is_refused_by_line_and_nothing_is_stored(new_ur
         store.import_pool(lines)
 
 
-def test_a_closed_pool_takes_nothing_until_it_is_opened_again(new_url):
+def test_a_closed_pool_accepts_nothing_until_it_is_reopened(new_url):
     with closing(fill(Store(new_url("sqlite")))) as store:
         assert store.close_pool("main", actor="admin")
         assert not store.close_pool("main")
@@ -228,12 +228,12 @@ def test_a_deleted_pool_leaves_nothing_behind(kind, new_url):
         assert store.verify() == []
         with store.engine.connect() as connection:
             assert connection.execute(sa.select(api_key.c.pool)).scalars().all() == [None]
-        store.create_pool("main", find("elo")())  # the name is free again
+        store.create_pool("main", find("elo")())  # the name can be used again
 
 
 @pytest.fixture
 def run(tmp_path, monkeypatch, capsys):
-    """A command in this process."""
+    """Return a function that runs a command in this process."""
     monkeypatch.chdir(tmp_path)
 
     def command(*words, status=0):
@@ -247,7 +247,7 @@ def run(tmp_path, monkeypatch, capsys):
     return command
 
 
-def test_the_commands_of_pools_and_heads(run, tmp_path):
+def test_commands_export_import_and_check_pools(run, tmp_path):
     with closing(fill(Store("podium.db"))) as store:
         receipt = store.void("main", "e1", reason="late")
         (entry,) = (each.seq for each in store.log("main") if each.reason == "late")

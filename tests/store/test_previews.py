@@ -1,4 +1,4 @@
-"""What is seen before an act is what comes after it."""
+"""A preview of an act matches the act."""
 
 import shutil
 from contextlib import closing
@@ -19,7 +19,7 @@ NAMES = "abcdefg"
 
 @pytest.fixture(scope="module")
 def filled(tmp_path_factory):
-    """A database with a merge and a voided event."""
+    """Return a database with a merge and a voided event."""
     path = tmp_path_factory.mktemp("previews") / "podium.db"
     store = Store(str(path))
     store.create_pool("main", find("trials")())
@@ -57,10 +57,10 @@ def established_ranks(store):
 
 
 @pytest.mark.parametrize("name", ACTS)
-def test_what_is_previewed_is_what_is_stored(name, store):
+def test_a_preview_matches_the_stored_change(name, store):
     before, ranks_before = ratings(store), established_ranks(store)
     preview = store.preview("main", ACTS[name])
-    assert (ratings(store), preview.version) == (before, store.version("main"))  # nothing is stored by looking
+    assert (ratings(store), preview.version) == (before, store.version("main"))  # the preview stores nothing
     store.run("main", ACTS[name], version=preview.version, actor="ana", reason="a reason")
     after, ranks = ratings(store), established_ranks(store)
     moved = {each.player for each in preview.ratings}
@@ -76,7 +76,7 @@ def test_what_is_previewed_is_what_is_stored(name, store):
     assert again.ratings == ()
 
 
-def test_an_act_is_not_carried_out_once_something_else_was_done(store):
+def test_a_previewed_act_fails_after_another_change(store):
     seen = store.preview("main", ACTS["amend"]).version
     store.submit("main", rows(40, "ab"))
     before = store.version("main"), ratings(store)
@@ -85,7 +85,7 @@ def test_an_act_is_not_carried_out_once_something_else_was_done(store):
     assert (store.version("main"), ratings(store)) == before
 
 
-def test_what_would_be_refused_is_refused_before(store):
+def test_a_preview_shows_the_error_of_the_act(store):
     with pytest.raises(podium.UnknownError):
         store.preview("main", submission.void("none"))
     with pytest.raises(podium.ResultsError):

@@ -1,4 +1,4 @@
-"""Results that are sent again: no second result disappears, and no result counts twice without a question."""
+"""Repeated results: no second result disappears, and none counts twice without a question."""
 
 import json
 from contextlib import closing
@@ -22,7 +22,7 @@ COUNTED = "--order", "sequence"
 
 @pytest.fixture
 def club(tmp_path, monkeypatch):
-    """A folder with a pool, and what sends a file to it."""
+    """Return a folder with a pool."""
     monkeypatch.chdir(tmp_path)
     with closing(Store("podium.db")) as store:
         store.create_pool("club", find("elo")())
@@ -44,13 +44,13 @@ def listed():
         return sorted(each.event_id for each in store.event_list("club").events if each.status != "voided")
 
 
-def test_the_same_pairing_three_weeks_running_is_asked_about_and_stored_three_times(club):
+def test_a_pairing_repeated_for_three_weeks_needs_an_answer(club):
     assert new_ids(HEAD + "Jonas,Henk\nHenk,Bo\n", *COUNTED, name="w1.csv") == ["#1", "#2"]
     refused = send(HEAD + "Jonas,Henk\n", name="w2.csv", status=2)
     assert "w2.csv" in refused
     assert "--again" in refused
     assert "--skip-known" in refused
-    assert len(listed()) == 2  # nothing was stored
+    assert len(listed()) == 2  # the rejected file stored nothing
     assert new_ids(HEAD + "Jonas,Henk\n", "--again", name="w2.csv") == ["#3"]
     assert new_ids(HEAD + "Jonas,Henk\n", "--again", name="w3.csv") == ["#4"]
     assert new_ids(HEAD + "Jonas,Henk\n", name="w3.csv") == []  # the same file
@@ -58,7 +58,7 @@ def test_the_same_pairing_three_weeks_running_is_asked_about_and_stored_three_ti
     assert len(listed()) == 5
 
 
-def test_a_rematch_of_one_evening_in_another_file_is_asked_about(club):
+def test_a_rematch_on_the_same_day_in_another_file_needs_an_answer(club):
     assert new_ids(DATED + EVENING, name="x1.csv") == ["2026-10-02 #1"]
     assert "--skip-known" in send(DATED + EVENING, name="x2.csv", status=2)
     assert new_ids(DATED + EVENING + EVENING, "--skip-known", name="x2.csv") == ["2026-10-02 #2"]
@@ -67,7 +67,7 @@ def test_a_rematch_of_one_evening_in_another_file_is_asked_about(club):
     assert new_ids(DATED + "2026-10-03,Jonas,Henk\n", name="x4.csv") == ["2026-10-03 #1"]  # another day
 
 
-def test_a_sheet_that_grows_brings_only_its_new_rows_in_any_order(club):
+def test_a_growing_sheet_adds_only_its_new_rows_in_any_order(club):
     first = [EVENING, "2026-10-02,Henk,Bo\n", EVENING]
     assert len(new_ids(DATED + "".join(first))) == 3
     assert new_ids(DATED + "".join(first)) == []
@@ -76,7 +76,7 @@ def test_a_sheet_that_grows_brings_only_its_new_rows_in_any_order(club):
     assert new_ids(DATED + "".join(reversed(more))) == []
 
 
-def test_a_sheet_without_earlier_results_is_the_old_one_corrected_or_a_new_one(club):
+def test_a_sheet_without_earlier_results_needs_an_answer(club):
     send(DATED + EVENING + "2026-10-02,Henk,Bo\n")
     week = DATED + "2026-10-02,Henk,Bo\n2026-10-09,Bo,Jonas\n"
     refused = send(week, status=2)
@@ -84,14 +84,14 @@ def test_a_sheet_without_earlier_results_is_the_old_one_corrected_or_a_new_one(c
     assert "--again" in refused
     assert "void" not in refused
     assert new_ids(week, "--again") == ["2026-10-02 #3", "2026-10-09 #1"]
-    assert new_ids(week) == []  # the new sheet has the name now
+    assert new_ids(week) == []  # the name now belongs to the new sheet
     assert new_ids(week + "2026-10-10,Bo,Henk\n") == ["2026-10-10 #1"]
     changes, rows = streams("ingest", "results.csv", "--pool", "club", "--amend", "--format", "json")
     assert "0 new, 0 differ, 0 gone, 3 the same" in changes
     assert json.loads(rows) == []
 
 
-def test_a_sheet_that_is_corrected_in_the_middle_changes_that_result_alone(club):
+def test_a_correction_in_a_sheet_changes_only_that_result(club):
     head = "Date,Home,Away,Score\n"
     rows = ["2026-10-02,Jonas,Henk,3-1\n", "2026-10-02,Jonas,Henk,2-3\n", "2026-10-02,Henk,Bo,3-0\n"]
     send(head + "".join(rows))
@@ -105,7 +105,7 @@ def test_a_sheet_that_is_corrected_in_the_middle_changes_that_result_alone(club)
     assert entries == {"Jonas": 3.0, "Henk": 2.0}
 
 
-def test_a_renamed_file_is_asked_about_and_skipped_whole(club):
+def test_a_renamed_file_needs_an_answer_and_can_be_skipped(club):
     text = DATED + EVENING + "2026-10-02,Henk,Bo\n"
     send(text)
     assert "These 2" in send(text, name="results (1).csv", status=2)
@@ -122,27 +122,27 @@ def test_a_renamed_file_is_asked_about_and_skipped_whole(club):
         ("Event,Player,Position\nfinal,Jonas,1\nfinal,Henk,2\n", COUNTED, ["final"]),
     ],
 )
-def test_an_id_with_a_time_a_round_or_of_the_sender_proves_sameness(club, text, words, ids):
+def test_times_rounds_and_own_ids_identify_a_repeat(club, text, words, ids):
     assert new_ids(text, *words, name="one.csv") == ids
     assert new_ids(text, name="other.csv") == []
     assert listed() == ids
 
 
 @pytest.mark.parametrize("when", ["2026-10-02 19:30,", "2026-10-02,R1"])
-def test_another_score_at_a_known_time_or_in_a_known_round_is_a_conflict(club, when):
+def test_another_score_at_a_known_time_or_round_is_a_conflict(club, when):
     head = "Date,Round,Home,Away,Score\n"
     send(f"{head}{when},Jonas,Henk,3-1\n", name="one.csv")
     assert "different content" in send(f"{head}{when},Jonas,Henk,3-2\n", name="other.csv", status=2)
     assert len(new_ids(f"{head}{when},Jonas,Henk,3-2\n", "--again", name="other.csv")) == 1
 
 
-def test_made_up_dates_prove_nothing(club):
+def test_made_up_dates_do_not_identify_a_repeat(club):
     made = "--started-at", "2026-10-02T19:30", "--every", "1d"
     assert new_ids(HEAD + "Jonas,Henk\n", *made, name="w1.csv") == ["2026-10-02 #1"]
     assert "--again" in send(HEAD + "Jonas,Henk\n", *made, name="w2.csv", status=2)
 
 
-def test_opposite_answers_are_refused_and_standard_input_is_asked_about_too(club):
+def test_contradictory_answers_are_rejected_and_stdin_needs_an_answer(club):
     assert "contradict each other" in send(HEAD + "Jonas,Henk\n", "--again", "--skip-known", status=2)
     words = "ingest", "-", "--pool", "club"
     run(*words, *COUNTED, stdin=HEAD + "Jonas,Henk\n")
@@ -151,7 +151,7 @@ def test_opposite_answers_are_refused_and_standard_input_is_asked_about_too(club
     assert listed() == ["#1", "#2"]
 
 
-def test_what_people_corrected_or_voided_is_still_the_same_result(club):
+def test_corrected_and_voided_results_are_still_recognised(club):
     send(DATED + EVENING + "2026-10-02,Henk,Bo\n")
     with closing(Store("podium.db")) as store:
         rows = [{"event_id": "2026-10-02 #1", "started_at": "2026-10-02", "player": name, "position": place}
@@ -159,10 +159,10 @@ def test_what_people_corrected_or_voided_is_still_the_same_result(club):
         store.amend("club", rows)
         store.void("club", "2026-10-02 #2")
     assert new_ids(DATED + EVENING + "2026-10-02,Henk,Bo\n") == []
-    assert new_ids(DATED + "2026-10-02,Henk,Jonas\n") == []  # as it was corrected; the other one was voided
+    assert new_ids(DATED + "2026-10-02,Henk,Jonas\n") == []  # this matches the corrected result; the other one is void
 
 
-def test_a_terminal_asks_and_goes_on_with_the_answer(club, monkeypatch):
+def test_a_terminal_asks_and_uses_the_answer(club, monkeypatch):
     from podium.cli.service import storing
 
     questions = []
@@ -193,7 +193,7 @@ def test_a_terminal_asks_and_goes_on_with_the_answer(club, monkeypatch):
     assert questions[0].startswith("This looks like a result you already sent. Add it again, or skip it?")
 
 
-def test_two_at_once_store_a_sheet_once(club, tmp_path):
+def test_two_concurrent_writers_store_a_sheet_once(club, tmp_path):
     (tmp_path / "w.csv").write_text(DATED + EVENING, encoding="utf-8")
     read = podium.read_results(tmp_path / "w.csv", lenient=True)
     sheet = Sheet("w.csv", made=read.made)
@@ -207,7 +207,7 @@ def test_two_at_once_store_a_sheet_once(club, tmp_path):
             other.submit("club", others, sheet=sheet)
 
 
-def test_no_id_that_podium_makes_has_a_name(club):
+def test_generated_ids_contain_no_names(club):
     tags = ("Event", "Club"), ("Date", "2026.10.02"), ("Round", "{}"), ("White", "Jonas"), ("Black", "Henk")
     game = "\n".join([*(f'[{name} "{text}"]' for name, text in tags), '[Result "1-0"]', "", "1. e4 1-0", "", ""])
     words = "ingest", "games.pgn", "--as", "club", "--pool", "chess", "--format", "pgn"
@@ -231,14 +231,14 @@ def test_a_correction_in_the_pool_survives_the_amended_sheet(club):
 
 
 @pytest.mark.parametrize("name", ["Jo\u0301nas", " Jonas  Berg ", "O'Hara", "Ana / Ben", "#1", "2026"])
-def test_odd_names_are_matched_and_are_in_no_id(club, name):
+def test_unusual_names_are_recognised_and_not_part_of_ids(club, name):
     text = DATED + f"2026-10-02,{name},Henk\n"
     assert new_ids(text) == ["2026-10-02 #1"]
     assert new_ids(text) == []
     assert "--again" in send(text, name="other.csv", status=2)
 
 
-def test_an_empty_round_proves_nothing_and_is_no_error(club):
+def test_an_empty_round_is_ignored(club):
     head = "Date,Round,Winner,Loser\n"
     assert new_ids(head + "2026-10-02,,Jonas,Henk\n2026-10-02,R1,Jonas,Henk\n", name="one.csv") == [
         "2026-10-02 #1",
@@ -247,7 +247,7 @@ def test_an_empty_round_proves_nothing_and_is_no_error(club):
     assert "--again" in send(head + "2026-10-02,,Jonas,Henk\n2026-10-02,R1,Bo,Henk\n", name="other.csv", status=2)
 
 
-def test_a_removed_name_stays_removed_in_a_sheet_that_is_sent_again(club):
+def test_a_repeated_sheet_keeps_removed_names_removed(club):
     rows = [EVENING, "2026-10-02,Henk,Bo\n", "2026-10-09,Bo,Jonas\n"]
     send(DATED + "".join(rows))
     with closing(Store("podium.db")) as store:
@@ -268,7 +268,7 @@ def test_a_removed_name_stays_removed_in_a_sheet_that_is_sent_again(club):
     assert b"Jonas" not in Path("podium.db").read_bytes()
 
 
-def test_races_that_are_called_by_their_day_keep_their_ids_and_never_collide(club):
+def test_races_named_by_their_day_keep_their_ids(club):
     head = "Date,1st,2nd,3rd\n"
     first, second = "2026-10-02,Ana,Ben,Clo\n", "2026-10-09,Ben,Ana,Clo\n"
     assert new_ids(head + first + second) == ["2026-10-02", "2026-10-09"]

@@ -1,4 +1,4 @@
-"""Places of the moment: outside the log, replaced at each post, gone with the result."""
+"""Current places of a race: they are outside the log, replaced by each post, and removed with the result."""
 
 import signal
 from datetime import UTC, datetime, timedelta
@@ -38,7 +38,7 @@ def kept(store):
         return connection.execute(sa.select(sa.func.count()).select_from(running)).scalar_one()
 
 
-def test_the_log_never_knows_of_it_and_it_is_replaced(pool):
+def test_current_places_are_replaced_and_never_logged(pool):
     logged, before = entries(pool), pool.history("main")
     assert pool.places("main", "e9") is None
     first = pool.post_places("main", "e9", ["b", "a"], out=["d"])
@@ -55,7 +55,7 @@ def test_the_log_never_knows_of_it_and_it_is_replaced(pool):
 
 
 @pytest.mark.portable
-def test_a_kill_within_a_post_leaves_the_places_before_or_those_of_the_post(pool):
+def test_a_kill_during_a_post_leaves_the_old_or_the_new_places(pool):
     logged = entries(pool)
     before = pool.post_places("main", "e9", ["b", "a"])
     url = pool.engine.url.render_as_string(hide_password=False)
@@ -70,7 +70,7 @@ def test_a_kill_within_a_post_leaves_the_places_before_or_those_of_the_post(pool
     assert (kept(pool), entries(pool), pool.verify()) == (1, logged, [])
 
 
-def test_if_it_ended_now_is_the_dry_run_of_that_result(pool):
+def test_changes_if_the_race_ended_now_match_that_result(pool):
     pool.post_places("main", "e9", ["c", "a", "b", "d"])
     moved = pool.running_race("main", "e9").changes
     rated = pool.rated("main")
@@ -82,7 +82,7 @@ def test_if_it_ended_now_is_the_dry_run_of_that_result(pool):
     for name, delta in after.history.select("player", "delta").iter_rows():
         assert moved[name] == pytest.approx(delta, abs=1e-9)
     pool.post_places("main", "e9", ["c"], out=["a"], by_hand=True)
-    partly = pool.running_race("main", "e9").changes  # b and d come behind by their ratings; a has quit
+    partly = pool.running_race("main", "e9").changes  # b and d follow in order of rating; a has quit
     assert partly["c"] > 0.0 > partly["a"]
     rating = dict(rated.ratings.select("player", "rating").iter_rows())
     assert [*partly] == ["c", *sorted("bd", key=lambda name: -rating[name]), "a"]
@@ -93,7 +93,7 @@ def test_if_it_ended_now_is_the_dry_run_of_that_result(pool):
     assert pool.running_race("main", "e9").likely == {"b": 3}
 
 
-def test_it_is_gone_with_the_result_or_a_cancellation(pool):
+def test_a_result_or_a_cancellation_removes_the_places(pool):
     pool.post_places("main", "e9", ["b", "a"])
     pool.submit("main", rows(9, "ba"))
     assert pool.places("main", "e9") is None
@@ -101,7 +101,7 @@ def test_it_is_gone_with_the_result_or_a_cancellation(pool):
         pool.post_places("main", "e9", ["a"], by_hand=True)
     pool.plan_fixture("main", "off", starts_at=NOW, entrants=["a", "b"])
     pool.post_places("main", "off", ["a"])
-    assert kept(pool) == 1  # what was over is cleared
+    assert kept(pool) == 1  # places of finished races are removed
     pool.cancel_fixture("main", "off")
     assert pool.places("main", "off") is None
     assert kept(pool) == 0
@@ -109,7 +109,7 @@ def test_it_is_gone_with_the_result_or_a_cancellation(pool):
         pool.post_places("main", "off", ["a"])
 
 
-def test_what_is_refused(pool):
+def test_invalid_places_are_rejected(pool):
     with pytest.raises(podium.UnknownError, match="is not entered"):
         pool.post_places("main", "e9", ["stranger"])
     with pytest.raises(podium.ParameterError, match="twice"):
@@ -119,7 +119,7 @@ def test_what_is_refused(pool):
     assert kept(pool) == 0
 
 
-def test_a_restored_copy_has_no_race_that_runs(tmp_path):
+def test_a_restored_copy_has_no_current_places(tmp_path):
     source = Store(str(tmp_path / "one.db"))
     source.create_pool("main", find("elo")())
     source.submit("main", rows(0, "ab"))
@@ -134,7 +134,7 @@ def test_a_restored_copy_has_no_race_that_runs(tmp_path):
     other.close()
 
 
-def test_every_process_shows_the_same_moment(pool):
+def test_every_process_shows_the_same_places(pool):
     url = pool.engine.url.render_as_string(hide_password=False)
     other = Store(url)
     posted = pool.post_places("main", "e9", ["b", "a"])

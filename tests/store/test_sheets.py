@@ -1,4 +1,4 @@
-"""Sheets that are sent again: the pool is as if the mended sheet had been sent first, whatever was edited in it."""
+"""Corrected sheets: the pool is as if the corrected sheet had been sent first."""
 
 import random
 import signal
@@ -32,7 +32,7 @@ def a_match(day, one, other, score="1-0"):
 
 
 def rows_of(matches, dated=True):
-    """The rows that the importers make of matches: named by date, names and a count."""
+    """Return the rows that importers make of matches, named by date, names and a count."""
     rows, seen = [], Counter()
     for each in matches:
         name = f"{each['one']} - {each['other']}"
@@ -49,13 +49,13 @@ def rows_of(matches, dated=True):
 
 
 def bits(store, pool="main"):
-    """The ledger to the bit, without what events are called and numbered."""
+    """Return the exact ledger, without the ids and numbers of events."""
     history = store.history(pool)
     return history.drop([each for each in ("pool", "event_id", "sequence") if each in history.columns]).rows()
 
 
 def edited(rng, matches):
-    """A sheet after one edit of a club's secretary."""
+    """Return a sheet after one edit by a club's secretary."""
     sheet = [dict(each) for each in matches]
     place = rng.randrange(len(sheet))
     one, other = rng.sample(NAMES, 2)
@@ -81,7 +81,7 @@ def edited(rng, matches):
     return sheet
 
 
-# Each two of them meet once; all three do in `make soak`.
+# Each pair of values occurs once; `make soak` runs all combinations.
 PAIRS = [
     ("sqlite", "elo", True),
     ("sqlite", "adaptive", False),
@@ -92,7 +92,7 @@ WAYS = times(PAIRS, [*product(("sqlite", "postgresql"), ("elo", "adaptive"), (Tr
 
 
 @pytest.mark.parametrize(("store", "system", "dated"), WAYS, indirect=["store"])
-def test_a_mended_sheet_gives_the_pool_of_one_that_was_always_so(store, system, dated):
+def test_a_corrected_sheet_gives_the_same_pool_as_a_correct_one(store, system, dated):
     rng = random.Random(f"{dated} {system}")  # noqa: S311  (no secret)
     for trial in range(times(4, 40)):
         pool = f"p{trial}"
@@ -122,8 +122,8 @@ def test_a_mended_sheet_gives_the_pool_of_one_that_was_always_so(store, system, 
     assert store.verify() == []
 
 
-def test_cars_of_a_mended_sheet_are_as_if_it_had_always_been_so(store):
-    """A car that is other, one that is gone and one renamed in the pool between."""
+def test_cars_of_a_corrected_sheet_match_those_of_a_correct_one(store):
+    """One car differs, one is missing, and one was renamed in the pool meanwhile."""
 
     def cars(*names):
         rows = rows_of([a_match(day, "Ana", "Ben") for day in range(1, len(names) // 2 + 1)])
@@ -148,7 +148,7 @@ def test_cars_of_a_mended_sheet_are_as_if_it_had_always_been_so(store):
 
 @pytest.fixture
 def league(store):
-    """A pool with a sheet of three days."""
+    """Store a pool with a sheet of three days, and return the sheet."""
     store.create_pool("main", find("elo")())
     sheet = [a_match(1, "Ana", "Ben"), a_match(1, "Cleo", "Dan"), a_match(2, "Ana", "Cleo"), a_match(3, "Ben", "Dan")]
     store.submit("main", rows_of(sheet), sheet=LEAGUE)
@@ -160,11 +160,11 @@ def test_a_corrected_date_is_a_change_of_the_same_match(store, league):
     done = store.amend_sheet("main", rows_of(league), sheet=LEAGUE)
     assert (done.new, done.gone, done.same) == ((), (), 3)
     ((event_id, why),) = done.other
-    assert event_id == "2025-01-02 Ana - Cleo"  # its pages and links stay
+    assert event_id == "2025-01-02 Ana - Cleo"  # its pages and links still work
     assert "2025-01-04" in why
     assert "2025-01-02" in why
     assert str(done) == "0 new, 1 differs, 0 gone, 3 the same"
-    league.append(a_match(2, "Ana", "Cleo"))  # which has the id that another event was called by once
+    league.append(a_match(2, "Ana", "Cleo"))  # this match gets the former id of another event
     again = store.amend_sheet("main", rows_of(league), sheet=LEAGUE)
     assert again.new == ("2025-01-02 Ana - Cleo #2",)
     assert store.verify() == []
@@ -173,8 +173,8 @@ def test_a_corrected_date_is_a_change_of_the_same_match(store, league):
 @pytest.mark.parametrize("dated", [True, False])
 @pytest.mark.parametrize("more", [{}, {"title": 'A "cup", they say', "url": "https://example.org/1"}])
 @pytest.mark.portable
-def test_the_order_of_rows_within_an_event_says_nothing(store, dated, more):
-    """Places do: where the order of a list is the place, another order gives other places."""
+def test_the_order_of_rows_within_an_event_does_not_matter(store, dated, more):
+    """Places matter: in a list in order of finish, another order gives other places."""
     when = {"started_at": "2025-01-02T00:00:00Z"} if dated else {}
     race = [{"event_id": "r1", "player": name, "position": place} | when | more for place, name in enumerate("abcd", 1)]
     store.create_pool("main", find("elo")(), order="dated" if dated else "sequence")
@@ -196,12 +196,12 @@ def test_the_order_of_rows_within_an_event_says_nothing(store, dated, more):
         done = store.amend_sheet("main", listed, sheet=LEAGUE)
         assert ([each.event_id for each in done.other], done.same) == (["r1"], 0)
     renamed = [row | {"event_id": "cup"} for row in listed[::-1]]
-    done = store.amend_sheet("main", renamed, sheet=LEAGUE)  # found by its content, whatever it is called
+    done = store.amend_sheet("main", renamed, sheet=LEAGUE)  # found by its content despite another id
     assert (done.new, done.other, done.gone, done.same) == ((), (), (), 1)
     assert store.verify() == []
 
 
-def test_a_corrected_name_is_a_match_gone_and_a_new_one(store, league):
+def test_a_corrected_name_voids_a_match_and_adds_another(store, league):
     league[0]["one"] = "Anna"
     done = store.amend_sheet("main", rows_of(league), sheet=LEAGUE, reason="it was Anna", actor="Jo")
     assert (done.new, done.gone) == (("2025-01-01 Anna - Ben",), ("2025-01-01 Ana - Ben",))
@@ -213,7 +213,7 @@ def test_a_corrected_name_is_a_match_gone_and_a_new_one(store, league):
     assert store.verify() == []
 
 
-def test_what_people_corrected_in_the_pool_stays_and_is_named(store, league):
+def test_manual_corrections_stay_and_are_named(store, league):
     by_hand = rows_of([a_match(1, "Ana", "Ben", "0-1")])
     store.amend("main", by_hand)
     store.void("main", "2025-01-01 Cleo - Dan")
@@ -228,16 +228,16 @@ def test_what_people_corrected_in_the_pool_stays_and_is_named(store, league):
     assert "position 1.0, and was player Ana, position 2.0" in corrected.sentence
     assert voided == ("2025-01-01 Cleo - Dan", "was voided by hand, and stays void")
     assert str(done) == "0 new, 1 differs, 0 gone, 2 corrected by hand, 1 the same"
-    assert store.amend_sheet("main", rows_of(league), sheet=LEAGUE).kept == done.kept  # until somebody decides
+    assert store.amend_sheet("main", rows_of(league), sheet=LEAGUE).kept == done.kept  # it is named again
     gone = store.amend_sheet("main", rows_of(league[1:]), sheet=LEAGUE, dry_run=True)
     assert not gone.gone
     assert "the sheet no longer has it" in gone.kept[-1].sentence
 
-    league[0]["score"] = "0-1"  # the sheet takes the correction over
+    league[0]["score"] = "0-1"  # the sheet adopts the correction
     assert [each.event_id for each in store.amend_sheet("main", rows_of(league), sheet=LEAGUE).kept] == [
         voided.event_id
     ]
-    league[0]["score"] = "½-½"  # and from then on it decides again
+    league[0]["score"] = "½-½"  # from now on the sheet decides again
     assert [each.event_id for each in store.amend_sheet("main", rows_of(league), sheet=LEAGUE).other] == [
         "2025-01-01 Ana - Ben"
     ]
@@ -249,7 +249,7 @@ def test_what_people_corrected_in_the_pool_stays_and_is_named(store, league):
     assert store.verify() == []
 
 
-def test_renamed_and_forgotten_players_are_the_same(store, league):
+def test_renamed_and_anonymized_players_are_recognised(store, league):
     store.rename("main", "Ana", "Anna Sieber")
     assert store.amend_sheet("main", rows_of(league), sheet=LEAGUE).same == 4
     forgotten = store.anonymize("main", "Dan")
@@ -260,11 +260,11 @@ def test_renamed_and_forgotten_players_are_the_same(store, league):
     for each in league:
         each.update({side: "Anna Sieber" for side in ("one", "other") if each[side] == "Ana"})
     done = store.amend_sheet("main", rows_of([*league, a_match(8, "Ben", "Cleo")]), sheet=LEAGUE)
-    assert (done.same, done.new, done.gone) == (5, (), ())  # the sheet calls them otherwise, the pool's ids stay
+    assert (done.same, done.new, done.gone) == (5, (), ())  # the sheet has other names, but the ids stay
     assert all(each.duplicate for each in store.submit("main", rows_of(league), sheet=LEAGUE))
 
 
-def test_all_of_it_is_done_or_nothing(store, league, monkeypatch):
+def test_amending_a_sheet_is_atomic(store, league, monkeypatch):
     mended = [*league[1:], a_match(9, "Eve", "Fritz")]
     before = store.version("main"), bits(store), store.sheets("main")
 
@@ -282,7 +282,7 @@ def test_all_of_it_is_done_or_nothing(store, league, monkeypatch):
 
 
 @pytest.mark.portable
-def test_a_kill_within_it_leaves_all_of_the_old_or_all_of_the_new(store, league):
+def test_a_kill_while_amending_leaves_the_old_or_the_new_sheet(store, league):
     url = store.engine.url.render_as_string(hide_password=False)
     mended = rows_of([*league[1:3], a_match(3, "Dan", "Ben"), a_match(9, "Eve", "Fritz")])
     store.create_pool("fresh", find("elo")())
@@ -302,7 +302,7 @@ def test_a_kill_within_it_leaves_all_of_the_old_or_all_of_the_new(store, league)
     assert (again.new, again.other, again.gone, again.same) == ((), (), (), 4)
 
 
-def test_a_new_season_gets_a_prefix_and_is_no_mended_old_one(store):
+def test_a_new_season_needs_a_prefix_for_its_ids(store):
     rounds = [{"event_id": "Round 1", "player": name, "position": place} for place, name in enumerate("abc", 1)]
     old = [row | {"started_at": "2025-01-01T00:00:00Z"} for row in rounds]
     new = [row | {"started_at": "2026-01-01T00:00:00Z"} for row in rounds]
@@ -320,23 +320,23 @@ def test_a_new_season_gets_a_prefix_and_is_no_mended_old_one(store):
     more = [*new, *({**row, "event_id": "Round 2"} for row in new)]
     done = store.amend_sheet("main", more, sheet=cup._replace(prefix="2026/"))
     assert (done.same, done.new) == (1, ("2026/Round 2",))
-    assert store.amend_sheet("main", more, sheet=cup).same == 2  # what it is called by is known by now
+    assert store.amend_sheet("main", more, sheet=cup).same == 2  # the prefix is now known
 
 
-def test_a_sheet_is_known_by_its_name_or_by_its_map(store, league):
+def test_a_sheet_is_recognised_by_its_name_or_content(store, league):
     other = Sheet("league (2).csv")
     done = store.amend_sheet("main", rows_of(league[:3]), sheet=other)
     assert (done.sheet, done.same, len(done.gone)) == ("league.csv", 3, 1)
-    done = store.amend_sheet("main", rows_of(league[:1]), sheet=Sheet("extract.csv"))  # most of the sheet is not there
+    done = store.amend_sheet("main", rows_of(league[:1]), sheet=Sheet("extract.csv"))  # most of the sheet is missing
     assert (done.is_first, done.gone) == (True, ())
     with pytest.raises(StoreError, match=r"none of the 3 events that league.csv added to pool 'main' are in it now"):
         store.amend_sheet("main", rows_of([a_match(7, "Eve", "Fritz")]), sheet=LEAGUE)
     done = store.amend_sheet("main", rows_of(league[1:3]), sheet=LEAGUE)
-    assert (done.same, done.gone) == (2, ())  # another sheet has it, too
+    assert (done.same, done.gone) == (2, ())  # another sheet also has it
     assert {each.name: each.events for each in store.sheets("main")} == {"league.csv": 2, "extract.csv": 1}
 
 
-def test_numbers_of_a_pool_without_dates_stay_and_new_ones_lie_between(store):
+def test_an_undated_pool_keeps_its_numbers_and_inserts_new_ones(store):
     store.create_pool("main", find("elo")(), order="sequence")
     sheet = [a_match(1, "Ana", "Ben"), a_match(1, "Cleo", "Dan"), a_match(1, "Eve", "Fritz")]
     store.submit("main", rows_of(sheet, dated=False), sheet=LEAGUE)
@@ -349,7 +349,7 @@ def test_numbers_of_a_pool_without_dates_stay_and_new_ones_lie_between(store):
     ]  # fmt: skip
 
 
-def test_a_pool_carries_its_sheets_to_another_database(store, league, new_url):
+def test_an_imported_pool_keeps_its_sheets(store, league, new_url):
     league[2]["day"] = 4
     store.amend_sheet("main", rows_of(league), sheet=LEAGUE._replace(map="[columns]\n"))
     with closing(Store(new_url("sqlite"))) as other:

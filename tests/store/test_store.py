@@ -1,4 +1,4 @@
-"""What goes into the log, what comes of it, and what is refused: on SQLite and PostgreSQL alike."""
+"""The store's log, its ratings and its errors, on SQLite and PostgreSQL."""
 
 import threading
 from contextlib import closing, suppress
@@ -38,7 +38,7 @@ def filled(request, filled_store):
         yield opened
 
 
-def test_submitted_results_are_rated_as_any_replay_rates_them(filled):
+def test_submitted_results_match_a_replay(filled):
     races = [race(number, "abcd" if number % 3 else "dcba") for number in range(6)]
     assert ratings(filled) == replayed(*races)
     assert filled.verify() == []
@@ -48,7 +48,7 @@ def test_submitted_results_are_rated_as_any_replay_rates_them(filled):
     assert receipt.changes[0].delta > 0.0
 
 
-def test_the_same_again_is_the_same_receipt(filled):
+def test_a_repeat_gets_the_same_receipt(filled):
     (first,) = filled.submit("main", race(7, "abc"))
     (again,) = filled.submit("main", race(7, "abc"))
     assert again.duplicate
@@ -75,7 +75,7 @@ def test_a_late_event_and_a_correction_are_exact(filled):
     assert filled.verify() == []
 
 
-def test_an_amended_history_equals_one_that_was_right_at_first(new_url):
+def test_a_corrected_history_equals_a_correct_one(new_url):
     kept = []
     for amended in (True, False):
         store = Store(new_url("sqlite"))
@@ -91,7 +91,7 @@ def test_an_amended_history_equals_one_that_was_right_at_first(new_url):
     assert kept[0] == kept[1]
 
 
-def test_void_and_restore(filled):
+def test_an_event_is_voided_and_restored(filled):
     before = ratings(filled)
     assert filled.void("main", "e2").status == "voided"
     assert filled.void("main", "e2").duplicate
@@ -106,7 +106,7 @@ def test_void_and_restore(filled):
             each("main", "e99")
 
 
-def test_merging_two_accounts_rates_again(filled):
+def test_merging_two_accounts_recalculates_ratings(filled):
     filled.submit("main", race(6, "xb"))
     assert filled.merge("main", "x", "c") > 0
     assert "x" not in ratings(filled)
@@ -126,7 +126,7 @@ def test_merging_two_accounts_rates_again(filled):
     assert filled.verify() == []
 
 
-def test_what_is_not_rated_says_why(filled):
+def test_unrated_events_have_a_reason(filled):
     (alone,) = filled.submit("main", race(7, "a"))
     (fun,) = filled.submit("main", race(8, "ab", ranked=False))
     assert (alone.status, alone.reason) == ("unrated", "too_few_entrants")
@@ -139,7 +139,7 @@ def test_what_is_not_rated_says_why(filled):
     assert filled.verify() == []
 
 
-def test_refused_results_leave_nothing_behind(filled):
+def test_rejected_results_leave_no_trace(filled):
     filled.create_pool("karts", find("stk")())
     before = ratings(filled)
     for pool, rows, error in (
@@ -165,7 +165,7 @@ def test_refused_results_leave_nothing_behind(filled):
     assert filled.verify() == []
 
 
-def test_ranks_and_pages_agree_with_the_board(filled):
+def test_ranks_and_pages_agree_with_the_leaderboard(filled):
     for number in range(7, 40):
         filled.submit(
             "main",
@@ -191,14 +191,14 @@ def test_ranks_and_pages_agree_with_the_board(filled):
         filled.rank("main", "nobody")
 
 
-def test_verification_tells_what_was_tampered_with(filled):
+def test_verification_reports_tampering(filled):
     with filled.engine.begin() as connection:
         connection.execute(sa.update(witness).values(digest=b"other"))
     findings = "\n".join(filled.verify())
     assert "a replay gives different changes from the stored ones" in findings
 
 
-def test_strange_names_are_names(filled):
+def test_unusual_names_are_accepted(filled):
     names = ["雪", "O'Brien; DROP TABLE log", "<b>", " x ", "x" * 200]
     filled.submit("main", race(7, names))
     assert {name.strip() for name in names} <= set(ratings(filled))
@@ -206,7 +206,7 @@ def test_strange_names_are_names(filled):
 
 
 def described(engine):
-    """Everything that a database says of its tables, but for Alembic's."""
+    """Return a database's description of its tables, except Alembic's."""
     inspector, found = sa.inspect(engine), {}
     for table in set(inspector.get_table_names()) - {"alembic_version"}:
         columns = inspector.get_columns(table)
@@ -221,18 +221,18 @@ def described(engine):
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
-def test_the_migrations_make_the_schema(kind, new_url, empty_url):
+def test_the_migrations_create_the_schema(kind, new_url, empty_url):
     migrated, made = (engine_for(make(kind)) for make in (new_url, empty_url))
     upgrade(migrated)
-    upgrade(migrated)  # again: nothing to do
+    upgrade(migrated)  # the second time there is nothing to do
     metadata.create_all(made)
     assert described(migrated) == described(made)
     for each in (migrated, made):
         each.dispose()
 
 
-def test_the_order_of_columns_does_not_count(store):
-    """Databases from before the first release have other columns last."""
+def test_the_order_of_columns_does_not_matter(store):
+    """Databases from before the first release have some columns in other places."""
     with store.engine.begin() as connection:
         for column, kind in (("match_id", "TEXT"), ("present", "INTEGER")):
             connection.exec_driver_sql(f"ALTER TABLE log DROP COLUMN {column}")
@@ -245,7 +245,7 @@ def test_the_order_of_columns_does_not_count(store):
     assert store.verify() == []
 
 
-def test_a_store_that_cannot_be_opened_says_why(tmp_path):
+def test_opening_an_invalid_store_gives_a_clear_error(tmp_path):
     (tmp_path / "no.db").write_text("this is no database, but long enough to be read as the header of one" * 20)
     for url in (str(tmp_path / "no.db"), f"{tmp_path}/no/such/folder.db", "nosuchkind://x:secret@y/z"):
         with pytest.raises(StoreError) as error:
@@ -254,8 +254,8 @@ def test_a_store_that_cannot_be_opened_says_why(tmp_path):
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
-def test_eight_writers_on_three_pools(kind, new_url):
-    """Everything is counted once, pools do not mix, and what was kept is what a replay makes."""
+def test_eight_writers_can_share_three_pools(kind, new_url):
+    """Every event counts once, pools do not mix, and the stored ratings match a replay."""
     url = new_url(kind)
     store = Store(url)
     for pool in "xyz":
@@ -269,7 +269,7 @@ def test_eight_writers_on_three_pools(kind, new_url):
                 own.submit(
                     "xyz"[number % 3], race(writer * 100 + number, "abc" if writer % 2 else "cab", minute=number)
                 )
-        except Exception as error:  # noqa: BLE001  (handed to the test)
+        except Exception as error:  # noqa: BLE001  (the test checks it)
             failures.append(error)
         finally:
             own.close()
@@ -285,7 +285,7 @@ def test_eight_writers_on_three_pools(kind, new_url):
     store.close()
 
 
-def test_many_racing_with_one_event_rate_it_once(new_url):
+def test_concurrent_repeats_are_rated_once(new_url):
     url = new_url("sqlite")
     store = Store(url)
     store.create_pool("main", find("elo")())
@@ -306,7 +306,7 @@ def test_many_racing_with_one_event_rate_it_once(new_url):
     store.close()
 
 
-def test_what_was_acknowledged_survives_being_killed(new_url):
+def test_acknowledged_events_survive_a_kill(new_url):
     url = new_url("sqlite")
     store = Store(url)
     store.create_pool("main", find("elo")())

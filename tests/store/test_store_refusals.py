@@ -1,4 +1,4 @@
-"""What the store refuses in words."""
+"""Errors of the store."""
 
 from datetime import UTC, datetime
 
@@ -34,7 +34,7 @@ def filled(tmp_path):
         (lambda store: store.configure("main", find("adaptive")(shared="team")), "shared=team works only for files"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_is_refused_in_words(act, message, filled):
+def test_impossible_requests_have_clear_errors(act, message, filled):
     with pytest.raises(PodiumError, match=message):
         act(filled)
     assert filled.verify() == []

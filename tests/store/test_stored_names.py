@@ -1,4 +1,4 @@
-"""Names that were stored before there was a rule, as in an earlier version's file of a pool: still addressable."""
+"""Names stored before normalization existed can still be addressed."""
 
 import unicodedata
 from contextlib import contextmanager
@@ -18,8 +18,8 @@ HIDDEN = "a\u200bb"
 
 
 @contextmanager
-def no_rule():
-    """Names as they were taken before: to the letter."""
+def without_normalization():
+    """Accept names unchanged, as before normalization."""
     with (
         mock.patch.object(columns, "normalise_column", lambda column: (column, {})),
         mock.patch.dict(columns.SPELLINGS, clear=True),
@@ -30,8 +30,8 @@ def no_rule():
 
 @pytest.fixture
 def earlier(store):
-    """A pool of a version without the rule: two forms of one name, spaces, a name that shows less than it has."""
-    with no_rule():
+    """Return a pool from before normalization: two forms of one name, spaces and invisible characters."""
+    with without_normalization():
         store.create_pool("main", find("elo")())
         store.submit("main", rows(1, ["Pérez", "ben"]))
         store.submit("main", rows(2, [LATER, " cy "], mode="Time-Trial"))
@@ -40,7 +40,7 @@ def earlier(store):
     return store
 
 
-def test_what_an_earlier_server_sent_is_still_a_repeat(earlier):
+def test_results_with_old_names_are_still_repeats(earlier):
     version = earlier.version("main")
     for sent in (
         rows(1, ["Pérez", "ben"]),
@@ -55,7 +55,7 @@ def test_what_an_earlier_server_sent_is_still_a_repeat(earlier):
         earlier.submit("main", rows(3, [HIDDEN, "ben"]))
 
 
-def test_a_repeat_is_known_by_its_players_numbers(store):
+def test_a_repeat_is_recognised_by_player_numbers(store):
     store.create_pool("main", find("elo")())
     store.register("main", "m", ["ana", "José", "cleo"])
     sent = rows(1, ["ana", "José"])
@@ -70,7 +70,7 @@ def test_a_repeat_is_known_by_its_players_numbers(store):
     assert len(store.log("main")) == 4
 
 
-def test_a_name_that_the_rule_refuses_stays_addressable(earlier):
+def test_an_old_invalid_name_can_still_be_addressed(earlier):
     assert earlier.rank("main", HIDDEN).player == HIDDEN
     assert earlier.predict("main", [HIDDEN, "ben"]).entrants.height == 2
     assert earlier.explain("main", "e3", HIDDEN).player == HIDDEN
@@ -84,7 +84,7 @@ def test_a_name_that_the_rule_refuses_stays_addressable(earlier):
     assert earlier.verify() == []
 
 
-def test_a_name_that_no_database_can_hold_is_refused_as_any_bad_name(store):
+def test_a_name_with_a_null_character_is_rejected(store):
     store.create_pool("main", find("elo")())
     with pytest.raises(ResultsError, match="player"):
         store.submit("main", rows(1, ["a\0b", "ben"]))

@@ -1,4 +1,4 @@
-"""Pools whose events have numbers and no dates: to the bits of the library on the same file, wherever it came from."""
+"""Undated pools have exactly the library's ratings of the same results, however they were sent."""
 
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
@@ -20,18 +20,18 @@ SYSTEMS = ("elo", "adaptive", "glicko:idle_growth=1", "elo-mmr:drift=1")
 
 
 def race(number, order, **more):
-    """An event without a date."""
+    """Return the rows of an undated event."""
     return [{"event_id": f"e{number}", "player": name, "position": place} | more for place, name in enumerate(order, 1)]
 
 
 def season(events):
-    """A history without dates."""
+    """Return undated events."""
     orders = ["abcd", "bacd", "cab", "dcba", "ad", "bcd"]
     return [race(number, orders[number % len(orders)]) for number in range(events)]
 
 
 def bits(store, pool="main"):
-    """The ledger to the bit, without what the library does not have."""
+    """Return the exact ledger, without columns that the library lacks."""
     return store.history(pool).drop("pool").rows()
 
 
@@ -43,7 +43,7 @@ def store(request, new_url):
 
 @pytest.mark.parametrize("system", SYSTEMS)
 @pytest.mark.portable
-def test_any_way_in_gives_the_ledger_of_the_library(store, system):
+def test_every_way_of_submitting_gives_the_librarys_ratings(store, system):
     events = season(14)
     every = [row for rows in events for row in rows]
     expected = podium.rate(every, system).history.drop("pool").rows()
@@ -56,25 +56,25 @@ def test_any_way_in_gives_the_ledger_of_the_library(store, system):
         store.submit("single", rows)
     numbered = [[row | {"sequence": number} for row in rows] for number, rows in enumerate(events)]
     store.submit("late", [row for rows in (*numbered[:5], *numbered[6:]) for row in rows])
-    store.submit("late", [row | {"sequence": 4.5} for row in events[5]])  # between two
+    store.submit("late", [row | {"sequence": 4.5} for row in events[5]])  # between two events
     assert store.verify() == []
     for pool in ("whole", "single", "late"):
         assert bits(store, pool) == expected
         assert store.order(pool) == "sequence"
 
 
-def test_a_correction_that_renumbers_rates_again_to_the_bits_of_the_whole(store):
+def test_renumbering_an_event_matches_a_full_recalculation(store):
     events = season(8)
     store.create_pool("main", find("elo-mmr")(), order="sequence")
     store.submit("main", [row for rows in (*events[1:], events[0]) for row in rows])
     store.amend("main", [row | {"sequence": 0.5} for row in events[0]])
     assert bits(store) == podium.rate([row for rows in events for row in rows], "elo-mmr").history.drop("pool").rows()
-    assert store.amend("main", events[0]).duplicate  # without a number it stays where it is
+    assert store.amend("main", events[0]).duplicate  # without a number it keeps its place
     assert store.event("main", "e0").sequence == 0.5
     assert store.verify() == []
 
 
-def test_a_repeat_is_a_repeat_with_its_number_and_without(store):
+def test_a_repeat_is_recognised_with_and_without_its_number(store):
     store.create_pool("main", find("elo")(), order="sequence")
     (first,) = store.submit("main", race(1, "ab"))
     store.submit("main", race(2, "ba", sequence=7))
@@ -83,14 +83,14 @@ def test_a_repeat_is_a_repeat_with_its_number_and_without(store):
     for rows in (race(1, "ab"), race(1, "ab", sequence=1), race(2, "ba"), race(2, "ba", sequence=7), race(3, "ba")):
         assert store.submit("main", rows)[0].duplicate
     store.amend("main", race(1, "ab", sequence=9))
-    assert store.submit("main", race(1, "ab"))[0].duplicate  # as it was submitted first
+    assert store.submit("main", race(1, "ab"))[0].duplicate  # the original submission
     with pytest.raises(podium.PodiumError, match="known with different content"):
         store.submit("main", race(1, "ab", sequence=8))
     assert not first.duplicate
     assert store.verify() == []
 
 
-def test_without_a_date_a_dated_pool_takes_the_moment_of_receipt(store):
+def test_a_result_without_a_date_gets_its_time_of_receipt(store):
     store.create_pool("main", find("elo")())
     noon, later = (microseconds(datetime(2025, 1, 1, hour, tzinfo=UTC)) for hour in (12, 13))
     store.submit("main", race(1, "ab", started_at="2025-01-01T12:30:00Z"))
@@ -98,7 +98,7 @@ def test_without_a_date_a_dated_pool_takes_the_moment_of_receipt(store):
     store.submit("main", race(3, "ab"), received=later)
     starts = [store.event("main", f"e{k}").started_at for k in (1, 2, 3)]
     assert starts == sorted(starts)
-    assert starts[1] == starts[0]  # never before the newest
+    assert starts[1] == starts[0]  # never before the newest event
     assert microseconds(starts[2]) == later
     assert store.submit("main", race(2, "ba"), received=later)[0].duplicate
     with pytest.raises(podium.ResultsError, match=r"have dates.*--started-at"):
@@ -117,14 +117,14 @@ def test_real_events_of_1970_stay_dated(store):
 
 
 @pytest.mark.parametrize("number", [float("nan"), 1e300, 0.000001, 3e9, "first"])
-def test_a_number_that_cannot_be_kept_is_refused(store, number):
+def test_unusable_numbers_are_rejected(store, number):
     store.create_pool("main", find("elo")())
     with pytest.raises(podium.PodiumError):
         store.submit("main", race(1, "ab", sequence=number))
     assert store.order("main") is None
 
 
-def test_dates_are_refused_where_events_have_numbers(store):
+def test_numbered_pools_reject_dates(store):
     store.create_pool("main", find("elo")(), order="sequence")
     store.submit("main", race(1, "ab"))
     with pytest.raises(podium.ResultsError, match="instead of dates"):
@@ -135,7 +135,7 @@ def test_dates_are_refused_where_events_have_numbers(store):
         store.begin_season("main", "s", 3.0, keep=0.5)
 
 
-def test_a_season_begins_with_the_event_of_its_number(store):
+def test_a_season_starts_with_the_event_of_its_number(store):
     events = season(9)
     store.create_pool("main", find("elo")(), order="sequence")
     store.submit("main", [row for rows in events for row in rows])
@@ -153,8 +153,8 @@ def test_a_season_begins_with_the_event_of_its_number(store):
 
 @pytest.mark.parametrize("step", [1, 10, 0.5])
 @pytest.mark.parametrize("events", [1, 2, 3, 90])
-def test_a_span_counts_events_whatever_their_numbers_are(step, events):
-    """Nine duels of other players each; a voided one does not count."""
+def test_a_span_counts_events_with_any_numbers(step, events):
+    """Nine duels have different players, and a voided duel does not count."""
     duels = [race(n, (f"a{n}", f"b{n}"), sequence=1 + n * step) for n in range(10)]
     with closing(Store("sqlite://")) as store:
         store.create_pool("main", find("elo")())
@@ -172,7 +172,7 @@ def test_a_span_counts_events_whatever_their_numbers_are(step, events):
         assert len(store.movers("main", days=events, most=100).gained) == len(rated[:events])
 
 
-def test_ranks_are_those_before_an_event(store):
+def test_stored_ranks_are_those_before_an_event(store):
     store.create_pool("main", find("elo")(), order="sequence")
     assert store.snapshot_days("main") == []
     store.submit("main", [row for rows in season(6) for row in rows])
@@ -190,7 +190,7 @@ def test_ranks_are_those_before_an_event(store):
     assert store.snapshot_days("main") == [*range(2, 8), 1_000_000_001]
 
 
-def test_a_pool_is_exported_and_imported_whole(store, new_url):
+def test_an_undated_pool_is_exported_and_imported(store, new_url):
     store.create_pool("main", find("adaptive")(), order="sequence")
     store.submit("main", [row for rows in season(6) for row in rows])
     store.begin_season("main", "second", 4.0, keep=0.5)
@@ -203,12 +203,12 @@ def test_a_pool_is_exported_and_imported_whole(store, new_url):
         assert other.verify() == []
 
 
-def test_nothing_is_earlier_than_the_calendar():
+def test_dates_never_precede_the_calendar():
     assert earlier(datetime(3, 1, 1, tzinfo=UTC), timedelta(days=2000)) == datetime(1, 1, 1, tzinfo=UTC)
     assert earlier(datetime(2003, 1, 1, tzinfo=UTC), timedelta(days=365)) == datetime(2002, 1, 1, tzinfo=UTC)
 
 
-def test_dates_are_made_up_in_the_order_of_the_file():
+def test_made_up_dates_follow_the_order_of_the_file():
     frame = podium.read_results([row for rows in season(3) for row in rows]).frame
     dated = with_made_dates(frame, datetime(2001, 1, 31, tzinfo=UTC), "1mo")
     starts = dated.group_by("event_id", maintain_order=True).agg(pl.col("started_at").first())
@@ -226,7 +226,7 @@ def test_dates_are_made_up_in_the_order_of_the_file():
 
 
 @pytest.mark.parametrize("system", ["adaptive", "elo"])
-def test_zakstunts_as_it_is(new_url, shared, system):
+def test_an_undated_pool_of_zakstunts_matches_the_library(new_url, shared, system):
     table = pl.read_parquet(shared("data/zakstunts.parquet"))
     whole = podium.rate(table, system).history.drop("pool")
     ids = table["event_id"].unique(maintain_order=True)

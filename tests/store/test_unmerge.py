@@ -1,4 +1,4 @@
-"""A merge that is undone has never been: the same bits, names and boards as in a pool without it."""
+"""Undoing a merge gives the same ratings, names and leaderboards as a pool without the merge."""
 
 from datetime import UTC, datetime
 
@@ -16,13 +16,13 @@ DAY = day_of(datetime(2025, 1, 3, tzinfo=UTC).date())
 
 
 def race(number, order, minute=None):
-    """As `rows`, with a time each."""
+    """Return rows with times for a race."""
     return [row | {"time_s": 60.0 + row["position"]} for row in rows(number, order, minute)]
 
 
 @pytest.fixture
 def twin(tmp_path):
-    """A store in which nobody is ever merged."""
+    """Return a store in which nobody is ever merged."""
     opened = Store(str(tmp_path / "twin.db"))
     opened.create_pool("main", find("stk-rd")())
     yield opened
@@ -36,7 +36,7 @@ def pool(store):
 
 
 def fill(store):
-    """Ten events in which `old` and `older` never meet `ana`, nor each other; a season among them."""
+    """Store ten events and a season, in which `old`, `older` and `ana` never meet each other."""
     for number, order in enumerate(("ana ben", "old ben", "cleo old", "ana cleo dov", "older dov", "ben older")):
         store.submit("main", race(number, order.split()))
     store.begin_season("main", "s", START.replace(minute=4, second=30), keep=0.5)
@@ -44,8 +44,8 @@ def fill(store):
         store.submit("main", race(number, order.split()))
 
 
-def assert_alike(store, twin):
-    """The two hold the same, to the bit, but for the numbers of log entries and players."""
+def assert_equal_pools(store, twin):
+    """Check that two pools are exactly the same, apart from the numbers of log entries and players."""
     assert store.history("main").equals(twin.history("main"))
     assert store.leaderboard("main", top=1000) == twin.leaderboard("main", top=1000)
     for player in (row.player for row in store.leaderboard("main", top=1000).players):
@@ -54,22 +54,22 @@ def assert_alike(store, twin):
 
 
 def stored_merges(store):
-    """Which account plays on as which."""
+    """Return each merged account and its current account."""
     return [*snapshot_of(store).merged.items()]
 
 
-def test_it_is_as_if_the_merge_had_never_been(pool, twin):
+def test_undoing_a_merge_restores_the_pool(pool, twin):
     fill(pool)
     fill(twin)
     assert pool.merge("main", "old", "ana") > 0
     assert ratings(pool) != ratings(twin)
     assert pool.unmerge("main", "old") > 0
-    assert_alike(pool, twin)
+    assert_equal_pools(pool, twin)
     assert stored_merges(pool) == []
 
 
 @pytest.mark.portable
-def test_what_came_since_under_either_name_is_that_players(pool, twin):
+def test_later_results_belong_to_the_name_they_were_sent_with(pool, twin):
     fill(pool)
     fill(twin)
     pool.merge("main", "old", "ana")
@@ -79,49 +79,49 @@ def test_what_came_since_under_either_name_is_that_players(pool, twin):
         each.amend("main", race(7, ["old", "dov", "cleo"]))
         each.void("main", "e2")
     pool.unmerge("main", "old")
-    assert_alike(pool, twin)
+    assert_equal_pools(pool, twin)
     for each in (pool, twin):
         assert each.submit("main", race(20, ["old", "dov"]))[0].duplicate
-        each.submit("main", race(23, ["old", "ana"]))  # they may meet again
+        each.submit("main", race(23, ["old", "ana"]))  # now the two can meet
         each.unvoid("main", "e2")
-    assert_alike(pool, twin)
+    assert_equal_pools(pool, twin)
 
 
 @pytest.mark.portable
-def test_chains_come_apart_at_any_link(pool, twin):
+def test_chained_merges_can_be_undone_in_any_order(pool, twin):
     fill(pool)
     fill(twin)
     pool.merge("main", "older", "old")
     twin.merge("main", "older", "old")
     pool.merge("main", "old", "ana")
     pool.unmerge("main", "old")
-    assert_alike(pool, twin)
+    assert_equal_pools(pool, twin)
     with pytest.raises(StoreError, match="'older' was merged into 'old'"):
         pool.merge("main", "older", "ana")
     twin.unmerge("main", "older")
     pool.merge("main", "old", "ana")
     pool.unmerge("main", "older")
     twin.merge("main", "old", "ana")
-    assert_alike(pool, twin)
+    assert_equal_pools(pool, twin)
     for each in (pool, twin):
         each.unmerge("main", "old")
-    assert_alike(pool, twin)
+    assert_equal_pools(pool, twin)
 
 
 @pytest.mark.portable
-def test_an_account_is_merged_again_and_elsewhere(pool, twin):
+def test_an_account_can_be_merged_again_and_elsewhere(pool, twin):
     fill(pool)
     fill(twin)
     for into in ("ana", "older", "ana"):
         pool.merge("main", "old", into)
         pool.unmerge("main", "old")
-    assert_alike(pool, twin)
+    assert_equal_pools(pool, twin)
     for each in (pool, twin):
         each.merge("main", "old", "older")
-    assert_alike(pool, twin)
+    assert_equal_pools(pool, twin)
 
 
-def test_what_cannot_be_undone(pool):
+def test_only_a_merged_account_can_be_separated(pool):
     fill(pool)
     before = pool.version("main")
     with pytest.raises(StoreError, match="'ana' was never merged into another player"):
@@ -131,21 +131,21 @@ def test_what_cannot_be_undone(pool):
     assert pool.version("main") == before
     pool.merge("main", "old", "ana")
     with pytest.raises(StoreError, match="'ana' was never merged"):
-        pool.unmerge("main", "ana")  # the account that stays
+        pool.unmerge("main", "ana")  # the account that remained
     assert pool.unmerge("main", "old") > 0
     before = pool.version("main")
-    assert pool.unmerge("main", "old") == 0  # sent again
+    assert pool.unmerge("main", "old") == 0  # a repeat
     assert pool.version("main") == before
 
 
-def test_names_follow_their_accounts(pool):
+def test_names_stay_with_their_accounts(pool):
     fill(pool)
     before = ratings(pool)
     pool.rename("main", "old", "former")
     pool.merge("main", "former", "ana")
     pool.rename("main", "ana", "anna")
     assert pool.rank("main", "old").player == "anna"
-    pool.unmerge("main", "old")  # by the name before
+    pool.unmerge("main", "old")  # with its former name
     assert ratings(pool) == {
         {"old": "former", "ana": "anna"}.get(name, name): rating for name, rating in before.items()
     }
@@ -153,7 +153,7 @@ def test_names_follow_their_accounts(pool):
     assert pool.rank("main", "ana").player == "anna"
 
 
-def test_a_forgotten_account_comes_back_without_its_name(pool):
+def test_a_separated_account_does_not_regain_a_removed_name(pool):
     fill(pool)
     before = ratings(pool)
     pool.merge("main", "old", "ana")
@@ -168,7 +168,7 @@ def test_a_forgotten_account_comes_back_without_its_name(pool):
 
 
 @pytest.mark.portable
-def test_who_met_only_in_a_voided_event_can_come_apart_and_count(pool, twin):
+def test_a_voided_meeting_counts_after_undoing_the_merge(pool, twin):
     fill(pool)
     fill(twin)
     for each in (pool, twin):
@@ -180,12 +180,12 @@ def test_who_met_only_in_a_voided_event_can_come_apart_and_count(pool, twin):
     pool.unmerge("main", "old")
     for each in (pool, twin):
         assert each.unvoid("main", "e30").status == "rated"
-    assert_alike(pool, twin)
+    assert_equal_pools(pool, twin)
 
 
 @pytest.mark.portable
-def test_results_of_registered_matches_stay_as_they_were_recorded(pool):
-    """Who was missing was recorded with the result: of two accounts that were one then, nobody."""
+def test_undoing_a_merge_keeps_results_of_registered_matches(pool):
+    """The result recorded the missing players, and a merged account was not missing."""
     fill(pool)
     pool.register("main", "m", ["old", "ana", "ben"])
     pool.merge("main", "old", "ana")
@@ -198,7 +198,7 @@ def test_results_of_registered_matches_stay_as_they_were_recorded(pool):
     assert pool.verify() == []
 
 
-def test_an_account_without_results_left_comes_apart(pool):
+def test_an_account_without_results_can_be_separated(pool):
     fill(pool)
     pool.merge("main", "old", "ana")
     for event_id in ("e1", "e2", "e7"):
@@ -210,7 +210,7 @@ def test_an_account_without_results_left_comes_apart(pool):
     assert pool.verify() == []
 
 
-def test_over_http(pool):
+def test_merges_can_be_undone_over_http(pool):
     fill(pool)
     before = ratings(pool)
     address = "/api/v1/pools/main/players"

@@ -1,4 +1,4 @@
-"""Pools of an earlier version's arithmetic: they wait, are rated again once, and are then what the log says."""
+"""Pools of an earlier version's arithmetic wait, are recalculated once, and then match the log."""
 
 import signal
 import sqlite3
@@ -30,7 +30,7 @@ both_kinds = pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
 
 @pytest.fixture
 def earlier(empty_url):
-    """A function that makes a database of the earlier version, and returns its URL."""
+    """Return a function that creates a database of the earlier version, and returns its URL."""
 
     def make(kind):
         url = empty_url(kind)
@@ -41,7 +41,7 @@ def earlier(empty_url):
 
 
 def everything(store):
-    """Every row of every table."""
+    """Return every row of every table."""
     with store.engine.begin() as connection:
         return {
             table.name: sorted(map(str, connection.execute(sa.select(table)).all())) for table in metadata.sorted_tables
@@ -49,13 +49,13 @@ def everything(store):
 
 
 def former_ledger(store, name):
-    """The rating after each change of a pool that an earlier version stored, by event and player."""
+    """Return the stored rating after each change in an earlier version's pool, by event and player."""
     with store.reading(name) as pool:
         return {(seq, player): rating for seq, player, rating in upgrading.former_ratings(pool).rows()}
 
 
 def present_ledger(store, name):
-    """The same of a pool as it is rated now."""
+    """Return the current rating after each change, by event and player."""
     snapshot = snapshot_of(store, name)
     seqs = snapshot.events.columns.at("seq", snapshot.rows.part("event")).tolist()
     ratings = snapshot.rows.part("state")[:, snapshot.pool.system.column("rating")].tolist()
@@ -68,14 +68,14 @@ def arithmetics(store):
 
 
 @both_kinds
-def test_a_marked_pool_waits_until_it_is_rated_again(kind, earlier, new_url):
+def test_a_marked_pool_waits_for_its_recalculation(kind, earlier, new_url):
     truth = fill(Store(new_url(kind)))
     store = Store(earlier(kind))
     assert arithmetics(store) == {"modern": 1, "sixties": 1}
     before, old = everything(store), former_ledger(store, "sixties")
 
     findings = store.verify()
-    assert len(findings) == 2  # and no number of theirs is called a fault
+    assert len(findings) == 2  # their ratings are not reported as errors
     assert all("must be rated again" in each and "podium db upgrade" in each for each in findings)
     rows = duel(9, "2020-01-01")
     for act in (
@@ -101,7 +101,7 @@ def test_a_marked_pool_waits_until_it_is_rated_again(kind, earlier, new_url):
         with pytest.raises(StoreError, match="run podium db upgrade"):
             act()
     assert everything(store) == before
-    assert [each.name for each in store.pool_summaries()] == ["modern", "sixties"]  # a list of pools needs no ratings
+    assert [each.name for each in store.pool_summaries()] == ["modern", "sixties"]  # the list of pools needs no ratings
     assert store.search("a") == ()
 
     modern, sixties = upgrade_pools(store, "test")
@@ -116,7 +116,7 @@ def test_a_marked_pool_waits_until_it_is_rated_again(kind, earlier, new_url):
     assert ratings(store, "sixties") == ratings(truth, "sixties")
     assert store.ranks_on("sixties", DAY) == truth.ranks_on("sixties", DAY)
     assert arithmetics(store) == {"modern": ARITHMETIC, "sixties": ARITHMETIC}
-    assert store.log("sixties")[-1].kind == "rerate"  # so that pages of the old numbers are known to be old
+    assert store.log("sixties")[-1].kind == "rerate"  # this entry makes cached pages outdated
 
     after = everything(store)
     assert list(upgrade_pools(store, "test")) == []
@@ -130,7 +130,7 @@ def test_a_marked_pool_waits_until_it_is_rated_again(kind, earlier, new_url):
 
 
 @both_kinds
-def test_an_upgrade_that_was_killed_goes_on(kind, earlier):
+def test_a_killed_upgrade_can_be_resumed(kind, earlier):
     url = earlier(kind)
     assert status_of(upgrade_half, url) == -signal.SIGKILL
     store = Store(url)
@@ -143,8 +143,8 @@ def test_an_upgrade_that_was_killed_goes_on(kind, earlier):
 
 
 @both_kinds
-def test_of_two_processes_one_rates_again_and_the_other_waits(kind, earlier, monkeypatch):
-    """Longer than SQLite waits for its turn."""
+def test_one_of_two_processes_recalculates_and_the_other_waits(kind, earlier, monkeypatch):
+    """The other process waits longer than SQLite's timeout."""
     monkeypatch.setattr(database, "PRAGMAS", (*database.PRAGMAS, "busy_timeout=1"))
     url = earlier(kind)
     stores = [Store(url), Store(url)]
@@ -170,7 +170,7 @@ def test_of_two_processes_one_rates_again_and_the_other_waits(kind, earlier, mon
     threads = [threading.Thread(target=run, args=(k,)) for k in (0, 1)]
     threads[0].start()
     assert begun.wait(30)
-    assert due_pools(stores[1].engine) == ["modern", "sixties"]  # readers see it as it was
+    assert due_pools(stores[1].engine) == ["modern", "sixties"]  # readers still see the old state
     threads[1].start()
     if kind == "sqlite":
         assert refused.wait(30)
@@ -178,14 +178,14 @@ def test_of_two_processes_one_rates_again_and_the_other_waits(kind, earlier, mon
     for thread in threads:
         thread.join()
     done = sorted((each.pool, each.error) for report in reports for each in report)
-    assert done == [("modern", ""), ("sixties", "")]  # each once
+    assert done == [("modern", ""), ("sixties", "")]  # each pool once
     assert [each.kind for each in stores[0].log("modern")].count("rerate") == 1
     assert stores[0].verify() == []
     for each in stores:
         each.close()
 
 
-def test_what_another_process_holds_up_is_done_once_it_has_ended(earlier, monkeypatch):
+def test_an_upgrade_continues_after_another_process_ends(earlier, monkeypatch):
     monkeypatch.setattr(database, "PRAGMAS", (*database.PRAGMAS, "busy_timeout=1"))
     url = earlier("sqlite")
     plain, plain_busy = upgrading.moved_ratings, upgrading.is_busy
@@ -207,7 +207,7 @@ def test_what_another_process_holds_up_is_done_once_it_has_ended(earlier, monkey
     assert sixties.sentence.startswith("5 events rated again")
 
 
-def test_a_pool_that_cannot_be_rated_again_keeps_no_other_from_it(earlier):
+def test_a_failing_pool_does_not_stop_the_upgrade_of_others(earlier):
     store, rate = Store(earlier("sqlite")), execution.rated_draft
 
     def rated_draft(draft):
@@ -222,13 +222,13 @@ def test_a_pool_that_cannot_be_rated_again_keeps_no_other_from_it(earlier):
     assert sixties.error == ""
     assert arithmetics(store) == {"modern": 1, "sixties": ARITHMETIC}
     assert store.log("modern")[-1].kind == "submit"
-    store.configure("modern", find("elo")())  # rates it from its first event on
+    store.configure("modern", find("elo")())  # this recalculates it from the first event
     assert list(upgrade_pools(store, "test")) == []
     assert store.verify() == []
     store.close()
 
 
-def test_a_newer_arithmetic_is_left_alone(store):
+def test_a_pool_of_a_newer_version_is_not_changed(store):
     fill(store)
     with store.engine.begin() as connection:
         connection.execute(sa.update(pools).where(pools.c.name == "modern").values(arithmetic=ARITHMETIC + 1))
@@ -239,7 +239,7 @@ def test_a_newer_arithmetic_is_left_alone(store):
     assert "belongs to a newer version" in finding
 
 
-def test_the_service_refuses_a_pool_that_waits_and_says_why(earlier, monkeypatch):
+def test_the_service_explains_why_a_pool_must_wait(earlier, monkeypatch):
     store = Store(earlier("sqlite"))
     with store.engine.begin() as connection:
         connection.execute(sa.update(pools).values(is_public=True))
@@ -258,7 +258,7 @@ def test_the_service_refuses_a_pool_that_waits_and_says_why(earlier, monkeypatch
 
 
 def test_a_pool_from_before_1970_verifies(store):
-    """The two events of Live's first defect; what one replay of both says."""
+    """Both events give the ratings of one replay, unlike in an early version of Live."""
     store.create_pool("main", find("glicko")(idle_growth=10.0))
     rows = [duel(1, "1968-01-01"), duel(2, "1969-01-01", "ben", "ana")]
     for each in rows:
@@ -268,7 +268,7 @@ def test_a_pool_from_before_1970_verifies(store):
     assert store.history("main")["rating"].to_list() == history["rating"].to_list()
     assert store.verify() == []
     store.submit("main", duel(3, "1971-01-01"))
-    store.submit("main", duel(4, "1950-05-13"))  # late
+    store.submit("main", duel(4, "1950-05-13"))  # a late event
     store.void("main", "d2")
     assert store.verify() == []
 
@@ -279,7 +279,7 @@ def former_of(store):
 
 
 @both_kinds
-def test_the_tables_of_earlier_versions_are_dropped_once_they_are_compared(kind, earlier):
+def test_old_tables_are_dropped_after_a_comparison(kind, earlier):
     store = Store(earlier(kind))
     assert {"event", "change", "standing", "season"} <= {*former_of(store)}
     assert is_due(store.engine)
@@ -301,7 +301,7 @@ def test_the_tables_of_earlier_versions_are_dropped_once_they_are_compared(kind,
         ("UPDATE season SET keep = 0.25", "seasons"),
     ],
 )
-def test_a_pool_whose_tables_differ_from_its_log_is_named_and_keeps_them(kind, statement, named, earlier):
+def test_tables_that_differ_from_the_log_are_named_and_kept(kind, statement, named, earlier):
     store = Store(earlier(kind))
     with store.engine.begin() as connection:
         connection.exec_driver_sql(statement)

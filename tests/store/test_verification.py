@@ -1,4 +1,4 @@
-"""Verification compares columns: whatever was altered in any of them is named, stored or held in memory."""
+"""Verification compares columns and names every altered one, stored or in memory."""
 
 from contextlib import closing
 from dataclasses import replace
@@ -23,7 +23,7 @@ ALTERED_POOL = {
 
 
 def fill(store, system="glicko2"):
-    """Three events of seven players, and a season between the first two."""
+    """Store three events of seven players, and a season between the first two."""
     store.create_pool("main", find(system)())
     start = datetime(2025, 6, 1, tzinfo=UTC)
     for number in range(3):
@@ -51,20 +51,20 @@ def store(request, filled_store):
 
 @pytest.fixture
 def held(filled_store):
-    """A store that holds a snapshot of its pool."""
+    """Return a store with a snapshot of its pool in memory."""
     with closing(filled_store("sqlite", fill)) as opened:
         snapshot_of(opened)
         yield opened
 
 
 def alter(store, statement, **params):
-    """Alter what is stored."""
+    """Change one stored row."""
     with store.engine.begin() as connection:
         assert connection.execute(sa.text(statement), params).rowcount == 1
 
 
 @pytest.mark.parametrize("name", ALTERED_POOL)
-def test_a_setting_of_a_pool_that_was_altered_is_named(store, name):
+def test_an_altered_pool_setting_is_named(store, name):
     alter(store, f"UPDATE pool SET {ALTERED_POOL[name]}")  # noqa: S608
     found = store.verify()
     assert any(each.startswith(f"main: the pool's {name} is stored as ") for each in found), found
@@ -72,7 +72,7 @@ def test_a_setting_of_a_pool_that_was_altered_is_named(store, name):
 
 
 @pytest.mark.parametrize("name", ["status", "reason", "started_at", "seq", "content_seq", "match", "present"])
-def test_a_fact_of_an_event_in_a_held_snapshot_is_compared(held, name):
+def test_an_altered_event_in_memory_is_found(held, name):
     def change(true):
         uids = np.array([true.events.find("e1")])
         columns = true.events.columns.updated(uids, {name: true.events.columns.at(name, uids) + 1})
@@ -83,14 +83,14 @@ def test_a_fact_of_an_event_in_a_held_snapshot_is_compared(held, name):
 
 
 @pytest.mark.parametrize("name", ["before", "rank", "place"])
-def test_a_cell_of_a_held_ledger_that_is_another_is_named(held, name):
+def test_an_altered_ledger_cell_in_memory_is_named(held, name):
     row = row_of(snapshot_of(held), "e1", 3)
     hold(held, lambda true: with_cells(true, row, **{name: true.rows.value(name, row) + 1}))
     assert held.verify() == ["main: the change of 'player 3' in the event of log entry 3 differs"]
 
 
 @pytest.mark.parametrize("event_id", ["e0", "e2", "\0second"])
-def test_the_last_bit_of_each_number_of_a_held_state_is_compared(held, event_id):
+def test_the_last_bit_of_each_state_number_is_compared(held, event_id):
     true = snapshot_of(held)
     row, width = row_of(true, event_id, 4), true.rows.value("state", 0).size
     for k in range(width):
@@ -103,7 +103,7 @@ def test_the_last_bit_of_each_number_of_a_held_state_is_compared(held, event_id)
     assert held.verify() == []
 
 
-def test_the_size_of_a_field_in_a_held_ledger_is_compared(held):
+def test_an_altered_field_size_is_found(held):
     def change(true):
         position = true.events.event_of(true.events.find("e1")).position
         order = true.events.order.updated(np.array([position]), {"field": np.array([6])})
@@ -116,7 +116,7 @@ def test_the_size_of_a_field_in_a_held_ledger_is_compared(held):
 
 
 @pytest.mark.parametrize("name", ["started_at", "seq"])
-def test_the_place_of_an_event_among_the_others_is_compared(held, name):
+def test_an_altered_order_of_events_is_found(held, name):
     def change(true):
         uid = true.events.find("e2")
         columns = true.events.columns.updated(
@@ -130,7 +130,7 @@ def test_the_place_of_an_event_among_the_others_is_compared(held, name):
     assert any("should not be" in each for each in found)
 
 
-def test_rows_that_a_held_ledger_lacks_or_has_too_many_are_named(held):
+def test_missing_and_extra_ledger_rows_are_named(held):
     true, row = snapshot_of(held), row_of(snapshot_of(held), "e2", 7)
     names = [*ROW_TYPES, "state"]
 
@@ -152,8 +152,8 @@ def test_rows_that_a_held_ledger_lacks_or_has_too_many_are_named(held):
     assert "main: the change of '?' in the event of log entry 4 should not be" in held.verify()
 
 
-def test_an_event_that_a_held_snapshot_takes_for_unrated_does_not_count_as_stored(held):
-    """The snapshot alone has no rows of the event."""
+def test_an_event_unrated_only_in_memory_is_found(held):
+    """Only the snapshot lacks the rows of the event."""
 
     def change(true):
         uid = true.events.find("e2")
@@ -175,7 +175,7 @@ def test_an_event_that_a_held_snapshot_takes_for_unrated_does_not_count_as_store
     assert all(each.endswith("is missing") for each in found[2:])
 
 
-def test_what_a_held_snapshot_has_learnt_is_compared(filled_store):
+def test_an_altered_pool_state_is_found(filled_store):
     with closing(filled_store("sqlite", fill_learning)) as store:
 
         def change(true):
@@ -188,7 +188,7 @@ def test_what_a_held_snapshot_has_learnt_is_compared(filled_store):
         assert store.verify() == ["main: the values that the system has learnt from the pool differ"]
 
 
-def test_names_are_found_the_same_where_most_of_a_pool_is_asked_for(store, monkeypatch):
+def test_looking_up_many_names_gives_the_same_numbers(store, monkeypatch):
     with store.reading("main") as pool:
         names = [*PLAYERS, "nobody"]
         few = players.current_numbers(pool, names)

@@ -1,4 +1,4 @@
-"""Files and changes that wait for the next form: one session, key and pool, an hour, and a share of the space."""
+"""Files and changes between two forms: limited to one session, key and pool, an hour, and a share of the space."""
 
 import pytest
 import sqlalchemy as sa
@@ -18,7 +18,7 @@ def count(store):
         return connection.execute(sa.select(sa.func.count()).select_from(table)).scalar_one()
 
 
-def test_a_file_is_read_by_its_owner_alone(store):
+def test_only_its_owner_can_read_a_file(store):
     number = keep_waiting(store.engine, MINE, FILE)
     assert waiting_file(store.engine, MINE, number) == FILE
     others = (Owner(2, "mine", "main", "file"), MINE._replace(session="yours"), MINE._replace(pool="other"))
@@ -42,7 +42,7 @@ def test_a_file_waits_for_an_hour(store, monkeypatch):
     monkeypatch.setattr(waiting, "now", lambda: later + hour)
     with pytest.raises(UnknownError, match="This has expired"):
         waiting_file(store.engine, MINE, number)
-    assert count(store) == 0  # reading looks after it
+    assert count(store) == 0  # reading deletes an expired file
     keep_waiting(store.engine, MINE, FILE)
     monkeypatch.setattr(waiting, "now", lambda: later + 2 * hour)
     forget_waiting(store.engine)
@@ -51,7 +51,7 @@ def test_a_file_waits_for_an_hour(store, monkeypatch):
 
 @pytest.fixture
 def clock(monkeypatch):
-    """A clock that goes on by a second whenever it is read."""
+    """Set a clock that advances by a second at each reading."""
     moments = iter(range(10**9, 10**10, 10**6))
     monkeypatch.setattr(waiting, "now", lambda: next(moments))
 
@@ -64,9 +64,9 @@ def is_kept(store, owner, number):
 
 
 @pytest.mark.usefixtures("clock")
-def test_the_oldest_files_of_a_key_go_in_whatever_session_and_nobody_elses(store, monkeypatch):
+def test_only_a_keys_own_oldest_files_are_removed(store, monkeypatch):
     monkeypatch.setattr(waiting, "MAX_BYTES", 25 * waiting.LEAST_BYTES)
-    monkeypatch.setattr(waiting, "LEAST_SHARES", 8)  # so that a key has room for 3
+    monkeypatch.setattr(waiting, "LEAST_SHARES", 8)  # a key has room for 3 files
     yours = Owner(2, "yours", "main", "file")
     first = keep_waiting(store.engine, yours, FILE)
     owners = [MINE._replace(session=f"session {k}") for k in range(5)]
@@ -77,13 +77,13 @@ def test_the_oldest_files_of_a_key_go_in_whatever_session_and_nobody_elses(store
 
 
 @pytest.mark.usefixtures("clock")
-def test_all_that_waits_stays_below_a_size_however_many_keys_send(store, monkeypatch):
+def test_the_total_size_of_waiting_files_is_limited(store, monkeypatch):
     monkeypatch.setattr(waiting, "MAX_BYTES", 4 * waiting.LEAST_BYTES)
     monkeypatch.setattr(waiting, "LEAST_SHARES", 2)
     for key in range(1, 5):
         for _ in range(3):
             keep_waiting(store.engine, MINE._replace(key=key), FILE)
         assert count(store) <= 4
-    with pytest.raises(UnavailableError, match="in a few minutes"):  # the fifth key's share has room for none
+    with pytest.raises(UnavailableError, match="in a few minutes"):  # the fifth key's share is too small for a file
         keep_waiting(store.engine, MINE._replace(key=5), FILE)
     assert count(store) == 4

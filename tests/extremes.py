@@ -150,11 +150,11 @@ def run_shared_kernels():
     """What is compiled beside the systems: drawing fields, choosing and dividing matches, ranks of a field."""
     from podium.analysis.simulation import Scenario, simulate
     from podium.cli.commands import build
-    from podium.probability.gamma import rank_distribution
+    from podium.probability.gamma import performances
+    from podium.probability.ranks import rank_distribution
 
     simulate(Scenario(events=200))
-    rank_distribution([1500.0, 1700.0, 1300.0, 1500.0], resolution=0.01)
-    rank_distribution([1500.0, 9000.0, -9000.0, 1500.0])
+    rank_distribution(performances([1500.0, 9000.0, -9000.0, 1500.0]))
     crowd = ["--population", "20,60", "--target", "20,60", "--minutes", "5"]
     build()(["lab", "matchmaking", *crowd], standalone_mode=False)
 

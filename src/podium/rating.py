@@ -4,8 +4,6 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-import polars as pl
-
 from podium.engine.replay import replay, with_idle_before
 from podium.engine.system import System
 from podium.engine.tables.encoding import encode
@@ -13,9 +11,8 @@ from podium.errors import ParameterError
 from podium.importers.tables import read_any
 from podium.ledger.saved import StartingRatings, parameters, pool_table, read_start, refuse_earlier, refuse_other
 from podium.rated import Rated
-from podium.results.columns import REQUIRED
 from podium.results.hashing import Numbered
-from podium.results.reading import Results, read_results
+from podium.results.reading import Results
 from podium.systems import make_system
 
 if TYPE_CHECKING:
@@ -128,8 +125,3 @@ def begin(start: Any, system: System, period: str, results: Results) -> Starting
     saved = start if isinstance(start, StartingRatings) else read_start(start, system, period, pools)
     refuse_earlier(saved, results, period)
     return saved
-
-
-def empty_results() -> Results:
-    """Return a results table without rows."""
-    return read_results(pl.DataFrame(schema=dict.fromkeys(REQUIRED, pl.String)))

@@ -13,7 +13,8 @@ import podium
 from podium.analysis.recovery import recover
 from podium.analysis.simulation import BOUNDS, Scenario, simulate
 from podium.cli.commands import build
-from podium.probability.gamma import win_probability
+from podium.probability.gamma import performances
+from podium.probability.ranks import rank_distribution
 from podium.systems import find, names
 
 
@@ -70,7 +71,7 @@ def test_wins_follow_the_model():
     }
     simulated = simulate(Scenario(events=40_000, resolution_s=1e-9, **base))
     skill = dict(simulated.skills.select("player", "skill").unique().iter_rows())
-    chance = win_probability(skill["p1"], skill["p2"])
+    chance = rank_distribution(performances([skill["p1"], skill["p2"]]))[0, 0]
     wins = simulated.results.filter(player="p1")["position"].to_numpy() == 1
     assert abs(wins.mean() - chance) < 4.0 * np.sqrt(chance * (1.0 - chance) / wins.size)
 

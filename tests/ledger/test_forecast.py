@@ -13,7 +13,7 @@ from podium.cli.demo import season_path
 from podium.engine.inputs import PRESENT
 from podium.engine.rules import enter
 from podium.engine.system import System
-from podium.probability.gamma import race_strength
+from podium.probability.gamma import performances
 from podium.probability.ranks import field_strength
 from podium.systems import find, names
 
@@ -119,7 +119,7 @@ def test_strengths_use_the_ratings_before_the_race():
     assert strengths["event_id"].to_list() == [f"e{number}" for number in range(8)]
     for row in strengths.iter_rows(named=True):
         before = rated.history.filter(event_id=row["event_id"])["rating_before"].to_list()
-        assert row["strength"] == pytest.approx(race_strength(before, top=1), rel=1e-9)
+        assert row["strength"] == pytest.approx(field_strength(performances([*before, 1500.0]), 1), rel=1e-9)
         assert row["mean_rating"] == pytest.approx(sum(before) / 4.0)
     assert rated.strengths(top=5)["strength"].to_list() == [1.0] * 8
     assert (rated.strengths(top=1, probe=2000.0)["strength"] < strengths["strength"]).all()

@@ -286,6 +286,9 @@ def test_team_members_share_their_teams_place(name):
             assert line_of_place == pytest.approx(first + chance * expected, abs=1e-9)
 
 
+NO_RESULTS = podium.read_results(pl.DataFrame(schema={"event_id": pl.String, "player": pl.String}))
+
+
 def test_times_come_from_the_last_heat_and_its_event_is_named():
     found = rated_by("stk").stakes(FIELD, "ana")
     assert found.lines_from == "e4"
@@ -293,7 +296,7 @@ def test_times_come_from_the_last_heat_and_its_event_is_named():
     wider = rated_by("stk").stakes(CIRCLE, "ana")
     assert wider.lines_from == "e3"  # the last with eight players
     none = podium.rate(EARLIER, "elo").states.select("pool", "player", rating=pl.lit(2000.0))
-    empty = podium.rate(podium.rating.empty_results(), "stk", start=none)
+    empty = podium.rate(NO_RESULTS, "stk", start=none)
     lacking = empty.stakes(FIELD, "ana")
     assert lacking.frame.is_empty()
     assert lacking.notice == lacking.headline() == lacking.method
@@ -332,7 +335,7 @@ def test_invalid_fields_are_rejected():
 
 
 def test_an_empty_pool_has_only_newcomers():
-    rated = podium.rate(podium.rating.empty_results(), "elo")
+    rated = podium.rate(NO_RESULTS, "elo")
     found = rated.stakes(["ana", "ben", "cleo"], "ana")
     assert found.frame["rank"].to_list() == [1, 1, 3, 3]
 

@@ -5,7 +5,6 @@ the model for the strength of a race. Shape 1 is Elo's model, in which a field f
 model.
 """
 
-import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -83,49 +82,3 @@ def performances(ratings: Sequence[float] | npt.NDArray[np.float64], shape: int 
     if shape not in SHAPES:
         raise ParameterError(f"shape is {shape!r}; it must be a whole number from {SHAPES[0]} to {SHAPES[-1]}")
     return ranks.GammaPerformances(matched_slope(int(shape)) * points, int(shape))
-
-
-def win_probability(rating: float, opponent: float, shape: int = 3) -> float:
-    """Return the probability of beating an opponent: I(W; g, g), where W = logistic(slope * rating difference)."""
-    mine, theirs = performances([rating, opponent], shape).log_rate
-    w = 1.0 / (1.0 + math.exp(min(theirs - mine, 700.0)))
-    return float(incomplete_beta(w, float(shape)))
-
-
-def rank_distribution(
-    ratings: Sequence[float] | npt.NDArray[np.float64], shape: int = 3, resolution: float | None = None
-) -> npt.NDArray[np.float64]:
-    """Return each entrant's probability of each rank, accurate to 1e-9.
-
-    Args:
-        ratings: the rating of each entrant.
-        shape: Shape of the gamma distribution, an integer from 1 to 20. Default: 3.
-        resolution: Resolution of the clock, in units of performance. The mean performance of an entrant rated 0 is
-            `shape`. Equal times share the best rank. Default: no ties.
-
-    Returns:
-        A float64 array of shape (entrants, ranks), with the best rank first.
-    """
-    field = performances(ratings, shape)
-    return ranks.rank_distribution(field) if resolution is None else ranks.tied_rank_distribution(field, resolution)
-
-
-def top_probabilities(
-    ratings: Sequence[float] | npt.NDArray[np.float64], top: int = 1, shape: int = 3
-) -> npt.NDArray[np.float64]:
-    """Return each entrant's probability of finishing among the first `top`."""
-    chances: npt.NDArray[np.float64] = rank_distribution(ratings, shape)[:, : max(top, 0)].sum(axis=1)
-    return chances
-
-
-def race_strength(
-    ratings: Sequence[float] | npt.NDArray[np.float64], top: int = 5, probe: float = 1500.0, shape: int = 3
-) -> float:
-    """Return 1 / (probability that a player rated `probe`, added to the field, finishes among the first `top`).
-
-    The result is 1 if the field is so small that such a finish is certain, and infinite if the probability underflows.
-    """
-    if top < 1:
-        raise ParameterError(f"top is {top}; it must be at least 1")
-    field = performances([*np.asarray(ratings, np.float64).tolist(), probe], shape)
-    return ranks.field_strength(field, top)

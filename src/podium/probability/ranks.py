@@ -14,7 +14,6 @@ import numpy as np
 import numpy.typing as npt
 from numpy.polynomial import legendre
 
-from podium.errors import ParameterError
 from podium.kernels.compiled import compile_kernel, kernel
 from podium.probability import normal
 
@@ -24,7 +23,6 @@ NO_CHANCE = 1e-34  # counts with smaller probabilities are dropped; a thousand o
 CONVERGED = 1e-7  # a smaller change leaves an error of about its square, because convergence is exponential
 FIRST_STEP, MAX_HALVINGS = 0.5, 12
 CHUNK = 4096  # number of integration points processed at a time
-MAX_BINS = 2_000_000
 
 
 class Performances(Protocol):
@@ -176,28 +174,6 @@ def grid(low: Floats, high: Floats, step: float, offset: float) -> Floats:
             parts.append(np.arange(first, last + 1))
             reached = last
     return (np.concatenate(parts) + offset) * step if parts else np.empty(0)
-
-
-def tied_rank_distribution(field: Performances, resolution: float) -> Floats:
-    """Return rank probabilities for a clock that rounds down to multiples of `resolution`. Ties share the best rank.
-
-    Rows sum to 1. Columns need not sum to 1, because ranks can be shared.
-    """
-    n = field.scale.size
-    worst = float(np.exp(field.support()[1].max()))
-    count = worst / resolution if resolution > 0.0 else math.inf
-    if not count <= MAX_BINS:
-        raise ParameterError(
-            f"A resolution of {resolution:g} is too fine for performances of up to {worst:.3g}. Choose a larger one."
-        )
-    ranks = np.zeros((n, n))
-    total = math.ceil(count) + 1
-    for first in range(0, total, CHUNK):
-        edges = np.arange(first, min(first + CHUNK, total) + 1) * resolution
-        with np.errstate(divide="ignore"):
-            cdf = field.cdf(np.log(edges))
-        add_ranks(cdf[:-1], np.diff(cdf, axis=0), ranks)
-    return np.clip(ranks, 0.0, 1.0)
 
 
 def add_ranks(cdf: Floats, weight: Floats, ranks: Floats) -> None:

@@ -90,7 +90,7 @@ def test_a_text_can_set_a_systems_parameters():
         podium.evaluate(SEASON, ["elo"], labels=["one", "two"])
 
 
-def test_audit_predict_tune_and_plot_take_tables_and_names(tmp_path):
+def test_audit_predict_tune_and_plot_accept_tables_and_names(tmp_path):
     rated = podium.rate(SEASON, "glicko2")
     assert podium.audit(SEASON, "glicko2").months.equals(podium.audit(rated).months)
     names = SEASON["player"].unique().sort().to_list()[:3]

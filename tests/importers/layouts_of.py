@@ -40,14 +40,14 @@ def headed(races, mark=",", heads=("Race", "Date", "Driver", "Pos")):
 
 
 def by_race(races):
-    """One line for each player, one column for each race."""
+    """Return one line per player and one column per race."""
     cells = [[order.index(name) + 1 if name in order else "" for order in races] for name in NAMES]
     met = [[name, *row] for name, row in zip(NAMES, cells, strict=True) if any(row)]
     return joined([["Driver", *(f"Race {number}" for number in range(1, len(races) + 1))], *met])
 
 
 def by_place(races):
-    """One line for each race, one column for each place."""
+    """Return one line per race and one column per place."""
     width = max(map(len, races))
     places = [f"{place}{ {1: 'st', 2: 'nd', 3: 'rd'}.get(place, 'th') }" for place in range(1, width + 1)]
     lines = [[f"Race {n}", day(n), *order, *[""] * (width - len(order))] for n, order in enumerate(races, start=1)]
@@ -55,7 +55,7 @@ def by_place(races):
 
 
 def in_blocks(races):
-    """One block for each race, with its name above it."""
+    """Return one block per race, with its name above it."""
     blocks = []
     for number, order in enumerate(races, start=1):
         blocks += [
@@ -91,7 +91,7 @@ def nested(races):
 
 
 def sheets(path, races):
-    """One sheet for each race."""
+    """Write one sheet per race."""
     tables = {
         f"Race {n}": [["Pos", "Driver"], *([place, who] for place, who in enumerate(order, start=1))]
         for n, order in enumerate(races, start=1)

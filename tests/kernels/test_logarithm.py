@@ -40,7 +40,7 @@ def test_kernels_and_python_have_the_same_bits():
     assert apart[-3] == math.inf
 
 
-def test_power():
+def test_powers():
     assert power(0.3, 1.0) == 0.3
     with localcontext() as context:
         context.prec = 40

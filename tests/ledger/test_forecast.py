@@ -137,7 +137,7 @@ def test_the_mean_rating_is_the_mean_of_shown_ratings(name):
     assert strengths["mean_rating"].to_list() == pytest.approx(before["rating_before"].to_list())
 
 
-def test_the_commands(tmp_path, capsys):
+def test_the_commands_print_predictions_and_strengths(tmp_path, capsys):
     table, chart = tmp_path / "results.json", tmp_path / "strength.svg"
     table.write_text(json.dumps(ROWS))
     options = ["--system", "folyami", "--format", "json"]

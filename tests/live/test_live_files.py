@@ -105,7 +105,7 @@ def test_a_failed_save_leaves_the_existing_file(tmp_path):
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_a_file_from_before_shown_deviations_goes_on_with_the_same_ratings(tmp_path):
+def test_an_older_file_without_shown_deviations_gives_the_same_ratings(tmp_path):
     path, older = tmp_path / "ratings.live", tmp_path / "older.live"
     live = rated("adaptive")
     live.save(path)

@@ -158,8 +158,8 @@ def test_contributions_add_up_if_a_win_and_a_quit_nearly_cancel_out():
     assert rated.explain("race", "d0").delta < -1.0
 
 
-def test_deviations_are_wider_in_fields_and_ratings_are_not():
-    """By 0.11 (1 - 2 / n)^2, averaged over ten events, which heats of an event count as the fields that they are."""
+def test_deviations_are_wider_in_fields_but_ratings_are_not():
+    """Fields of n add 0.11 (1 - 2 / n)^2 to the variance, averaged over ten events. Each heat is a field."""
     races = [row for k in range(12) for row in standing("abcd", "", 1, f"e{k:02}", k)]
     duels = [row for k in range(2) for row in standing("ab", "", 1, f"x{k}", 12 + k)]
     heats = [row | {"heat": side} for side in ("ab", "cd") for row in standing(side, "", 1, "y", 20)]
@@ -174,7 +174,7 @@ def test_deviations_are_wider_in_fields_and_ratings_are_not():
     assert score.is_sorted(descending=True)
 
 
-def test_states_from_before_shown_deviations_give_the_same_ratings():
+def test_states_without_shown_deviations_give_the_same_ratings():
     first = podium.rate(standing("abcd", "", 1), "adaptive")
     then = standing("dbca", "", 1, "next", 50)
     ahead = podium.rate(then, "adaptive", start=first.states)

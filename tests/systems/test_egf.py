@@ -22,7 +22,7 @@ def game(ana, ben, won, system="egf", **more):
     ("ana", "ben", "won", "after"),
     [(2100, 2100, 1, 2109.3062461), (2674.564, 2611.051, 0, 2670.45617061712), (0, 0, 0, -38.605176)],
 )
-def test_changes(ana, ben, won, after):
+def test_changes_by_the_formulas(ana, ben, won, after):
     (found, _), _ = game(ana, ben, won)
     assert found == pytest.approx(after, abs=1e-6)
 

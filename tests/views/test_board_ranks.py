@@ -1,4 +1,4 @@
-"""Equal ratings share the best of their ranks, on a board in memory as in a table."""
+"""Equal ratings share the best of their ranks, in memory and in a table."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ from podium.views.boards.board import EVERYBODY, Board
 @example([])
 @example([3.0, 3.0, 2.0, 1.0, 1.0, 1.0])
 @given(st.lists(st.sampled_from([-1.5, -0.0, 0.0, 1500.0, 1500.0000001]), max_size=9))
-def test_a_board_and_a_table_have_the_same_ranks(ratings):
+def test_a_leaderboard_and_a_table_have_the_same_ranks(ratings):
     names = {"pool": ["main"] * len(ratings), "player": [str(k) for k in range(len(ratings))]}
     schema = {"pool": pl.String, "player": pl.String, "rating": pl.Float64}
     table = with_ranks(Elo(), pl.DataFrame(names | {"rating": ratings}, schema=schema))
@@ -25,7 +25,7 @@ def test_a_board_and_a_table_have_the_same_ranks(ratings):
     scores, zeros = np.array(ratings, np.float64), np.zeros(len(ratings), np.int64)
     slots = 2 * np.arange(len(ratings))
     standings = Standings(Elo(), Columns({}), 0, slots, zeros, zeros, scores, zeros, scores, zeros)
-    pool: Any = None  # a board of everybody reads nothing else of it
+    pool: Any = None  # a full leaderboard reads nothing else of the pool
     board = Board(pool, EVERYBODY, standings)
     entries = np.arange(len(ratings))
     assert board.ranks(entries) == expected

@@ -1,4 +1,4 @@
-"""A store of pools, served; and a browser that looks at its pages."""
+"""A served store of pools, and a browser for its pages."""
 
 import functools
 import os
@@ -29,13 +29,13 @@ START_S = 20
 
 
 class Site:
-    """The pages of a store, at an address."""
+    """The pages of a store at an address."""
 
     def __init__(self, store, address):
         self.store, self.address = store, address
 
     def get(self, path, accept="text/html", **headers):
-        """The status, the headers and the text of an answer."""
+        """Return the status, the headers and the text of a response."""
         request = Request(self.address + path, headers={"Accept": accept} | headers)  # noqa: S310  (this machine)
         try:
             with urlopen(request) as answer:  # noqa: S310
@@ -47,7 +47,7 @@ class Site:
 
 @contextmanager
 def serving(store):
-    """The pages of a store, served as `podium serve` does."""
+    """Serve the pages of a store as `podium serve` does."""
     server = uvicorn.Server(
         uvicorn.Config(create_app(store), port=0, log_level="error", lifespan="on", timeout_graceful_shutdown=5)
     )
@@ -66,7 +66,7 @@ def serving(store):
 
 @pytest.fixture(scope="session")
 def site(tmp_path_factory):
-    """Pools of all kinds."""
+    """Serve pools of all kinds."""
     store = Store(str(tmp_path_factory.mktemp("web") / "podium.db"))
     fill(store)
     with serving(store) as served:
@@ -75,7 +75,7 @@ def site(tmp_path_factory):
 
 @pytest.fixture
 def league(site, request):
-    """A private pool, and a key that administers it."""
+    """Return a private pool and an admin key for it."""
     name = f"league {request.node.name}"
     site.store.create_pool(name, find("elo")(), player_word="driver")
     return name, create_key(site.store.engine, "Ann", "admin", name)
@@ -83,22 +83,22 @@ def league(site, request):
 
 @pytest.fixture
 def new_site(tmp_path):
-    """What nobody administers yet."""
+    """Serve a store without an admin."""
     with serving(Store(str(tmp_path / "podium.db"))) as served:
         yield served
 
 
 CHROMIUM = pytest.StashKey()
-LARGE_TEXT = "--blink-settings=defaultFontSize=32"  # twice the usual, as a reader sets it
+LARGE_TEXT = "--blink-settings=defaultFontSize=32"  # twice the default, like a reader's setting
 
 
 def chromium():
-    """The path of Chromium; None where there is none."""
+    """Return the path of Chromium, or None."""
     return next(filter(None, map(shutil.which, BROWSERS)), None)
 
 
 def launch(browser_type, *more):
-    """Start Chromium, in which no page glides: a click waits until it stands."""
+    """Start Chromium without animations, so that a click does not hit a moving target."""
     launched = browser_type.launch(executable_path=chromium(), args=[*ARGUMENTS, *more])
     for begin in (launched.new_context, launched.new_page):
         setattr(launched, begin.__name__, functools.partial(begin_calmly, begin))
@@ -107,12 +107,12 @@ def launch(browser_type, *more):
 
 def begin_calmly(begin, **options):
     begun = begin(reduced_motion="reduce", **options)
-    begun.set_default_timeout(60_000)  # the first ratings and reasons of a system may wait for a compiler
+    begun.set_default_timeout(60_000)  # a system's first ratings and reasons can wait for a compiler
     return begun
 
 
 def until_loaded(act):
-    """A click or a key, and then the load of the page to which it leads: Playwright waits only for its first byte."""
+    """Wait for the next page's load after a click or a key, because Playwright waits only for its first byte."""
 
     @functools.wraps(act)
     def act_and_wait(target, *given, **options):
@@ -124,10 +124,10 @@ def until_loaded(act):
 
 @pytest.fixture(scope="module")
 def browser(request):
-    """Chromium, which `tests/install_packages.sh` installs; without it a test fails in CI, and skips elsewhere.
+    """Start Chromium, which `tests/install_packages.sh` installs. Without it a test fails in CI, and skips elsewhere.
 
-    One serves all modules of this folder, and no test elsewhere: while it is there, an event loop runs in this thread,
-    and tests elsewhere have theirs.
+    All modules of this folder share it, and no others: it keeps an event loop in this thread, and others need
+    their own.
     """
     if chromium() is None:
         message = "there is no Chromium: run tests/install_packages.sh"
@@ -154,7 +154,7 @@ def browser(request):
 
 @pytest.fixture
 def large_browser(browser):
-    """Chromium in which all text is twice as large."""
+    """Start Chromium with all text twice as large."""
     other = launch(browser.browser_type, LARGE_TEXT)
     yield other
     other.close()
@@ -162,7 +162,7 @@ def large_browser(browser):
 
 @pytest.fixture
 def large_text(large_browser, site):
-    """A page of a phone on which all text is twice as large."""
+    """Return a phone's page with all text twice as large."""
     return large_browser.new_page(base_url=site.address, viewport={"width": 390, "height": 844})
 
 
@@ -173,9 +173,9 @@ def page_in(browser, address, script):
 
 @pytest.fixture
 def screens(browser, site):
-    """A function that finds a page on a screen of a width, in a scheme; without scripts where that is wanted.
+    """Return a function that opens a page with a width, a color scheme, and scripts if wanted.
 
-    All tests use two pages, with scripts and without: another takes another process. Nobody is signed in.
+    All tests share one page with scripts and one without, because each page is a process. Nobody is signed in.
     """
     with ExitStack() as deaf:
 

@@ -1,4 +1,4 @@
-"""Pages as trees, read the way a browser reads them, and the numbers that stand in them."""
+"""Pages as trees, as a browser reads them, and the numbers in them."""
 
 import re
 from decimal import Decimal
@@ -9,11 +9,11 @@ NUMBER = re.compile(r"[+\N{MINUS SIGN}]?\d+(?:\.\d+)?")
 
 
 class Node:
-    """An element with its attributes and children, texts among them."""
+    """An element with its attributes and its children, including text."""
 
     def __init__(self, tag, attributes, parent):
         self.tag, self.attributes, self.parent = tag, attributes, parent
-        self.children, self.nodes = [], []  # of the nodes, texts are none
+        self.children, self.nodes = [], []  # nodes are the children without text
 
     @property
     def classes(self):
@@ -25,7 +25,7 @@ class Node:
         return re.sub(r"\s+", " ", "".join(parts)).strip()
 
     def every(self, tag=None, name=None):
-        """Every element below with this tag and class, in the order of the page."""
+        """Yield every element below with this tag and class, in page order."""
         waiting = self.nodes[::-1]
         while waiting:
             each = waiting.pop()
@@ -37,7 +37,7 @@ class Node:
         return next(self.every(tag, name), None)
 
     def above(self):
-        """The elements around, the nearest first."""
+        """Yield the enclosing elements, nearest first."""
         each = self.parent
         while each is not None:
             yield each
@@ -45,7 +45,7 @@ class Node:
 
     @property
     def number(self):
-        """The number that the text consists of; None where it is no number alone."""
+        """Return the text as a number, or None."""
         return as_number(self.text)
 
 
@@ -78,7 +78,7 @@ class Builder(HTMLParser):
 
 
 def tree(html):
-    """The page as a tree; every element has to be closed where it was opened."""
+    """Return the page as a tree. Every element must be closed inside its parent."""
     builder = Builder()
     builder.feed(html)
     builder.close()

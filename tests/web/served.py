@@ -1,4 +1,4 @@
-"""The pages that the tests of all pages look at. A page is added here, and is then checked in every way."""
+"""The pages for the tests of all pages. Every page in this list is checked in every way."""
 
 import os
 from itertools import product
@@ -6,11 +6,11 @@ from urllib.parse import quote
 
 from leagues import HOSTILE
 
-PAGES_SEEN = os.environ.get("PODIUM_PAGES", "some")  # `each`: each page on one screen or two; `all` in `make soak`
+PAGES_SEEN = os.environ.get("PODIUM_PAGES", "some")  # `each` shows a page on one or two screens; `make soak` uses `all`
 EVERY_WAY = PAGES_SEEN == "all"
-# Widths, with scripts and without: each width and each kind is in the first two, and `make soak` goes all.
+# Widths, and whether scripts run: the first two cover both, and `make soak` uses all.
 WAYS = [(320, True), (1280, False), (390, True), (390, False), (1280, True)][: 5 if EVERY_WAY else 2]
-# Of a page's six screens: neither shares a divisor with six, so that each screen is among them all the same.
+# Steps through the pages' six screens: without a common divisor with six, they reach each screen equally often.
 STEPS = {"all": 1, "each": 5, "some": 17}
 SCREENS = [*product((320, 390, 1280), ("light", "dark"))]
 FIELDS = {"pairs": 2, "eights": 8, "grid": 22, "forty": 40}
@@ -104,11 +104,11 @@ PAGES = {
 
 
 def ways():
-    """Every page on every screen, each page on one or two, or a tenth of all these."""
+    """Return all pages on all screens, each page on one or two screens, or a tenth of these."""
     every = [(name, width, scheme) for name in PAGES for width, scheme in SCREENS]
     return every[:: STEPS[PAGES_SEEN]]
 
 
 def is_missing(name):
-    """Whether the page says that there is none."""
+    """Return True for the page of a missing thing."""
     return name.startswith("no such")

@@ -1,4 +1,4 @@
-"""Chances add up as shown and are the API's; rules are answered from events that there are."""
+"""Displayed probabilities add up and match the API; the rules are explained with real events."""
 
 import json
 import re
@@ -38,14 +38,14 @@ def section(root, heading):
     return next(each for each in root.every("section") if each.attributes.get("aria-labelledby") == heading)
 
 
-def test_weights_are_told_where_only_later_events_were_taken_apart():
+def test_weights_of_later_events_alone_have_a_caption():
     facts: Any = SimpleNamespace(weights=(WeightPoint(15, 6.0, 3), WeightPoint(20, 5.0, 3)))
     picture = weights(PoolHeader("karts", "Karts", "Elo", 1, "driver"), facts)
     assert "6.0 points in event 15, 5.0 in event 20." in picture.caption
     assert len([*tree(str(picture.drawing)).every("circle")]) == 2
 
 
-def test_two_players_stand_beside_each_other_with_the_api_numbers(site):
+def test_a_comparison_matches_the_api(site):
     _, _, text = site.get(f"{API}/bikes/compare?player=Dragana&other=Chidi", accept="application/json")
     found = json.loads(text)
     root = read(site, "/bikes/compare?player=Dragana&other=Chidi")
@@ -67,13 +67,13 @@ def test_two_players_stand_beside_each_other_with_the_api_numbers(site):
     assert site.get(rows[0].nodes[2].first("a").attributes["href"])[0] == 200
 
 
-def test_the_favourite_is_named_first_whoever_is_asked_about(site):
+def test_a_comparison_names_the_favourite_first(site):
     one = section(read(site, "/bikes/compare?player=Chidi&other=Dragana"), "odds")
     assert one.first("h2").text.startswith("Dragana would finish ahead of Chidi in ")
     assert one.first("div", "row").nodes[0].text.startswith("Chidi ")
 
 
-def test_names_that_nobody_has_are_put_right_by_a_link(site):
+def test_a_comparison_suggests_links_for_unknown_names(site):
     root = read(site, "/bikes/compare?player=Draganna&other=Chidi", 404)
     link = next(each for each in root.every("a") if "compare?player=Dragana&other=Chidi" in each.attributes["href"])
     assert site.get(link.attributes["href"])[0] == 200
@@ -86,7 +86,7 @@ def test_names_that_nobody_has_are_put_right_by_a_link(site):
 
 
 @pytest.mark.parametrize("path", ["/bikes/predict", "/names/predict", "/club/predict"])
-def test_rows_and_columns_of_the_places_add_up_to_a_hundred(site, path):
+def test_place_probabilities_add_up_to_100_in_rows_and_columns(site, path):
     root = read(site, path)
     table = root.first("table", "heat")
     rows = [[cell.number or Decimal(0) for cell in row.nodes[1:]] for row in table.first("tbody").every("tr")]
@@ -96,7 +96,7 @@ def test_rows_and_columns_of_the_places_add_up_to_a_hundred(site, path):
     assert [each.removesuffix(" %") for each in wins] == [str(row[0]) if row[0] else "<1" for row in rows]
 
 
-def test_a_large_field_shares_columns_and_keeps_its_rows_whole(site):
+def test_a_large_field_groups_places_and_keeps_every_row(site):
     root = read(site, "/grid/predict")
     table = root.first("table", "heat")
     heads = [each.text.removeprefix("place") for each in table.first("thead").every("th")]
@@ -110,7 +110,7 @@ def test_a_large_field_shares_columns_and_keeps_its_rows_whole(site):
     assert "desk" in next(each for each in table.above() if each.tag == "section").classes
 
 
-def test_chances_are_those_of_the_api_but_for_what_adding_up_takes(site):
+def test_probabilities_match_the_api_except_for_rounding(site):
     names = ["Dragana", "Zoë", "Chidi", "Otto"]
     key = {"Authorization": f"Bearer {create_key(site.store.engine, 'chances', 'read')}"}
     with TestClient(create_app(site.store)) as client:
@@ -124,7 +124,7 @@ def test_chances_are_those_of_the_api_but_for_what_adding_up_takes(site):
         assert abs(float(win) - 100 * exact[row.nodes[0].text]) < 1.0
 
 
-def test_strangers_are_named_and_a_field_of_one_is_refused(site):
+def test_unknown_entrants_are_named_and_one_entrant_is_rejected(site):
     root = read(
         site, f"/bikes/predict?entrants=Dragana&entrants=Zoe&entrants={quote('<i>')}&entrants=&entrants=Dragana"
     )
@@ -147,7 +147,7 @@ def test_strangers_are_named_and_a_field_of_one_is_refused(site):
     assert "more than 64 players" in read(site, f"/bikes/predict?side={quote(','.join(map(str, range(70))))}", 422).text
 
 
-def test_small_and_large_chances_are_told_in_words():
+def test_small_and_large_probabilities_have_words():
     assert [odds_words(each) for each in (0.2, 0.158, 0.625, 0.97, 0.999)] == [
         "1 in 5", "1 in 6", "6 in 10", "97 in 100", "more than 99 in 100",
     ]  # fmt: skip
@@ -156,14 +156,14 @@ def test_small_and_large_chances_are_told_in_words():
     ]  # fmt: skip
 
 
-def test_predictions_are_judged_by_enough_duels_and_their_interval():
+def test_judging_predictions_needs_enough_duels():
     def reliability(expected, observed, duels):
         return ReliabilityBin(expected, observed, observed - 0.02, observed + 0.02, duels)
 
     assert trust_of([reliability(0.95, 0.86, 99)]).words == ""
     assert trust_of([reliability(0.95, 0.86, 852)]).words == "in this pool favourites win less than expected"
     assert trust_of([reliability(0.75, 0.81, 852)]).words == "in this pool favourites win more than expected"
-    bins = [reliability(0.75, 0.70, 2000), reliability(0.92, 0.92, 500)]  # the surest win as often as expected
+    bins = [reliability(0.75, 0.70, 2000), reliability(0.92, 0.92, 500)]  # the strongest meet expectations
     assert findings(bins) == (
         "Of those given 92 %, 92 % won. All favourites, from 70 % on, were expected to win 78 % and won 74 %: "
         "in this pool favourites win less than expected."
@@ -171,7 +171,7 @@ def test_predictions_are_judged_by_enough_duels_and_their_interval():
 
 
 @pytest.mark.parametrize("pool", ["bikes", "karts", "stunts", "dm", "club"])
-def test_questions_are_answered_with_events_that_there_are(site, pool):
+def test_answers_about_the_rules_use_existing_events(site, pool):
     root = read(site, f"/{pool}/system")
     questions = {each.first("h3").text: each.first("p") for each in root.every("details")}
     assert len(questions) >= 9
@@ -193,7 +193,7 @@ def test_questions_are_answered_with_events_that_there_are(site, pool):
     assert system.winning_margin in questions["Does it matter by how much I win?"].text
 
 
-def test_the_answer_to_winning_and_losing_is_a_real_change(site):
+def test_the_answer_about_winning_and_losing_is_a_real_change(site):
     root = read(site, "/bikes/system")
     answer = next(root.every("details")).first("p")
     why = site.store.explain("bikes", "bikes-058", "Dragana")
@@ -205,7 +205,7 @@ def test_the_answer_to_winning_and_losing_is_a_real_change(site):
     assert f"would have lost {abs(instead.shown)}" in quits.text
 
 
-def test_equals_and_team_mates_and_a_duel_to_come_are_put_in_words(sqlite_store):
+def test_draws_team_mates_and_upcoming_duels_are_described(sqlite_store):
     for name, system, places in (("even", "elo", (1, 1)), ("apart", "elo", (1, 2)), ("alone", "stk", (1, 2))):
         sqlite_store.create_pool(name, find(system)(), public=True)
         sent = [
@@ -236,7 +236,7 @@ def test_equals_and_team_mates_and_a_duel_to_come_are_put_in_words(sqlite_store)
         assert [row.first("b").text for row in rows] == [f"{share} %", f"{share} %", f"{drawn} %"]
         assert predicted.first("table", "heat") is None
         assert 'content="Ana and Ben: neither is the favourite."' in compared
-        assert "Both histories" not in compared  # of one event each, which is no line
+        assert "Both histories" not in compared  # one event each is not enough for a line
         assert "among those with an established rating" not in compared
         for path, words in (
             ("/even/system", "Team mates share the result of their team and are not compared with each other"),
@@ -252,7 +252,7 @@ def test_equals_and_team_mates_and_a_duel_to_come_are_put_in_words(sqlite_store)
     assert break_even_words(None, 2) == "none"
 
 
-def test_rules_name_what_this_pool_has_set_and_follow_what_is_logged(sqlite_store):
+def test_the_rules_page_shows_the_pools_settings_and_events(sqlite_store):
     sqlite_store.create_pool(
         "set", find("trials")(tau=0.5, quit_policy="remaining"), public=True, contact="a@club.example"
     )
@@ -270,4 +270,4 @@ def test_rules_name_what_this_pool_has_set_and_follow_what_is_logged(sqlite_stor
         sqlite_store.void("set", "e2")
         after = tree(client.get("/set/system").text)
         assert "/set/events/e1" in {each.attributes["href"] for each in after.every("a")}
-        assert "changed no ratings" not in after.text  # which is said of an event that counts
+        assert "changed no ratings" not in after.text  # the example is an event that counts

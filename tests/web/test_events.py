@@ -1,4 +1,4 @@
-"""The page of an event and its reasons: what it says, that it says what the API says, and how it looks in a browser."""
+"""Event pages and their reasons: the text, agreement with the API, and the layout in a browser."""
 
 import json
 from decimal import Decimal
@@ -31,7 +31,7 @@ def texts(node, tag=None, name=None):
     return [each.text for each in node.every(tag, name)]
 
 
-def test_the_winner_lost_points_and_the_page_says_why(site):
+def test_the_page_explains_why_the_winner_lost_points(site):
     page = page_of(site, EVENT)
     card = page.first("section", "card")
     assert card.first("h2").text == "Dragana won, but lost 40.5 points."
@@ -51,8 +51,8 @@ def test_the_winner_lost_points_and_the_page_says_why(site):
     assert shared["og:description"] == "Dragana won, but lost 40.5 points. Quitting heat 2 cost 33.4 of them."
 
 
-def test_numbers_are_those_of_the_api(site):
-    """Rounded as everywhere: a change is the difference of the ratings as shown."""
+def test_the_numbers_match_the_api(site):
+    """A change is the difference of the displayed ratings, as everywhere."""
     event = json.loads(site.get("/api/v1/pools/bikes/events/bikes-058")[2])
     page = page_of(site, EVENT)
     rows = page.first("table").first("tbody")
@@ -78,7 +78,7 @@ def test_numbers_are_those_of_the_api(site):
         ][1:]  # fmt: skip
 
 
-def test_every_duel_is_the_same_number_in_the_table_and_in_the_waterfall(site):
+def test_duels_match_in_the_table_and_the_waterfall(site):
     page = page_of(site, EVENT)
     table = list(page.every("table"))[-1]
     cells = {
@@ -89,7 +89,7 @@ def test_every_duel_is_the_same_number_in_the_table_and_in_the_waterfall(site):
             assert cells[step.first("bdi").text][k] == step.nodes[-1].number
 
 
-def test_bands_name_their_limits_and_many_duels_are_few_rows(site):
+def test_many_duels_are_grouped_into_bands_with_limits(site):
     card = page_of(site, "/grid/events/grid-22-1-6/Entrant%2005").first("section", "card")
     labels = texts(card.first("ol", "why"), "b")
     assert labels[0] == "200+ below"
@@ -100,13 +100,13 @@ def test_bands_name_their_limits_and_many_duels_are_few_rows(site):
     )
 
 
-def test_a_system_that_judges_a_whole_field_says_so(site):
+def test_a_page_mentions_that_the_system_judges_the_whole_field(site):
     card = page_of(site, "/forty/events/forty-40-1-6/Entrant%2005").first("section", "card")
     assert "TrueSkill judges a whole field at once." in card.text
     assert "less than expected" not in card.text
 
 
-def test_events_of_all_kinds_say_what_they_are(site):
+def test_pages_say_if_an_event_is_void_unrated_first_or_corrected(site):
     void, unrated, first, corrected = (page_of(site, f"/club/events/{each}") for each in ("e6", "e5", "e4/Eve", "e2"))
     assert texts(void, name="tag") == ["void", "void"]
     assert void.first("main").first("p", "note").text == "The event is void: False start."
@@ -125,14 +125,14 @@ def test_events_of_all_kinds_say_what_they_are(site):
     assert mail == ["mailto:race@club.example?subject=bikes%3A%20bikes-058%2C%20Dragana"]
 
 
-def test_players_learn_how_their_name_can_be_removed(site):
+def test_the_rules_page_explains_how_to_remove_a_name(site):
     rules = page_of(site, "/club/system")
     (answer,) = [each.text for each in rules.every("details") if "can my name be removed?" in each.text]
     assert "replaced everywhere by one such as “player 3”" in answer
     assert answer.endswith("Write to https://club.example/wrong?a=1.")
 
 
-def test_nothing_is_sent_twice(site):
+def test_an_unchanged_page_is_not_sent_again(site):
     _, headers, _ = site.get(EVENT)
     status, _, text = site.get(EVENT, **{"If-None-Match": headers["ETag"]})
     assert (status, text) == (304, "")
@@ -140,12 +140,12 @@ def test_nothing_is_sent_twice(site):
     assert site.get(f"{EVENT}/Otto", **{"If-None-Match": headers["ETag"]})[0] == 200
 
 
-def test_a_pool_is_at_both_of_its_addresses(site):
+def test_a_pool_has_two_addresses(site):
     assert site.get(f"/p{EVENT}")[0] == 200
     assert site.get("/find/events/bikes-058")[0] == 404
 
 
-def test_what_is_not_there_is_a_page_for_people_and_a_problem_for_programs(site):
+def test_a_missing_page_is_html_for_people_and_json_for_programs(site):
     for path in ("/bikes/events/nothing", f"{EVENT}/Nobody", "/static/0/none.css"):
         status, headers, text = site.get(path)
         assert (status, headers.get_content_type()) == (404, "text/html")
@@ -157,15 +157,15 @@ def test_what_is_not_there_is_a_page_for_people_and_a_problem_for_programs(site)
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_each_name_has_an_address(site, name):
-    """A slash, a question mark, two dots: whatever it is, the page is about that player."""
+    """Even a slash, a question mark or two dots lead to the player's page."""
     event = f"/names/events/{quote('</title>7', safe='')}"
     page = page_of(site, f"{event}/{part(name)}")
     assert page.first("tr", "me").first("bdi").text == " ".join(name.split())
 
 
 @pytest.mark.parametrize("width", [390, 1280])
-def test_the_lines_of_a_waterfall_meet(screens, width):
-    """Each bar's line ends where the next one's begins, however names wrap, and when groups are opened and closed."""
+def test_the_lines_of_a_waterfall_connect(screens, width):
+    """Each bar's line ends where the next one starts, also with wrapped names and with groups opened or closed."""
     page = screens(width)
     for path in (EVENT, "/grid/events/grid-22-1-6/Entrant%2005"):
         page.goto(path)
@@ -180,7 +180,7 @@ def test_the_lines_of_a_waterfall_meet(screens, width):
                 assert abs(bottom - top) < 1.1
 
 
-def test_reasons_come_first_on_a_phone_where_the_address_names_the_player(screens):
+def test_a_players_address_shows_the_reasons_first_on_a_phone(screens):
     page = screens(390, script=False)
     page.goto(EVENT)
     assert page.locator("#result").bounding_box()["y"] < page.locator("#verdict").bounding_box()["y"]
@@ -190,7 +190,7 @@ def test_reasons_come_first_on_a_phone_where_the_address_names_the_player(screen
     assert page.locator("#result").bounding_box()["y"] > page.locator("#verdict").bounding_box()["y"]
 
 
-def test_a_large_field_is_short_on_a_phone_until_all_are_wanted(screens):
+def test_a_large_field_is_short_on_a_phone_until_expanded(screens):
     page = screens(390, script=False)
     page.goto("/forty/events/forty-40-1-6/Entrant%2020")
     rows = page.locator(".result tbody tr:visible")

@@ -1,4 +1,4 @@
-"""Every page as it is sent: harmless and light, with numbers that add up as they are shown."""
+"""Every page as sent is safe and small, and its displayed numbers add up."""
 
 import re
 from functools import cache
@@ -10,13 +10,13 @@ from leagues import HOSTILE
 from served import PAGES, is_missing
 
 MAX_PAGE, MAX_STYLE, MAX_SCRIPT, MAX_REQUESTS = 60_000, 14_000, 10_000, 4
-# Where numbers with a sign are no change by one event, or the reasons of the one that the page is about.
+# Pages whose signed numbers are not one event's changes, or not the page's own reasons.
 NO_EVENTS_CHANGE = {"why", "big", "move", "sum"}
 SCHEMES = ("/", "http:", "https:", "mailto:", "#", "?")
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_a_page_is_light_and_harmless_and_adds_up(name, site):
+def test_a_page_is_small_and_safe_and_adds_up(name, site):
     status, headers, text = site.get(PAGES[name])
     assert status == (404 if is_missing(name) else 200), text[-2000:]
     page = name, headers, text, tree(text)
@@ -51,7 +51,7 @@ def fetch_once(site, address):
 
 
 def check_that_nothing_can_run_or_style(page):
-    """Whatever names say: no script but the page's own, no handler, no style, no address of another scheme."""
+    """Check that names add no scripts, handlers, styles or addresses of other schemes."""
     _, headers, text, root = page
     policy = headers["Content-Security-Policy"]
     assert "default-src 'none'" in policy
@@ -75,7 +75,7 @@ def check_that_nothing_can_run_or_style(page):
 
 
 def check_that_names_keep_their_direction(page):
-    """A name in a table or list stands in `bdi`."""
+    """Check that names in tables and lists are inside `bdi`."""
     _, _, _, root = page
     for each in root.every():
         for text in (child for child in each.children if isinstance(child, str)):
@@ -126,7 +126,7 @@ def check_rows(page):
 
 
 def check_waterfalls(page):
-    """From the rating before over each group to the rating after; and each group's rows to the group."""
+    """Check that each waterfall adds up from the rating before to the rating after, and each group to its rows."""
     for steps in page[3].every("ol", "why"):
         first, *groups, last = steps.nodes
         before, after = (as_number(each.first("text").text) for each in (first, last))

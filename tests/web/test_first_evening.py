@@ -1,4 +1,4 @@
-"""From the printed link to a deleted pool, in a browser alone: on a phone and a desk, with scripts and without."""
+"""From the printed link to a deleted pool in a browser: on a phone and a desktop, with and without scripts."""
 
 import os
 
@@ -28,7 +28,7 @@ def done(page):
 
 
 def fill(page, section, **values):
-    """Fill in the form under a heading, and send it."""
+    """Fill in and send the form under a heading."""
     form = page.locator("section", has=page.get_by_role("heading", name=section, exact=True)).locator("form").first
     for name, value in values.items():
         field = form.locator(f"[name='{name}']")
@@ -37,7 +37,7 @@ def fill(page, section, **values):
 
 
 def begin(page, store, look_at):
-    """A pool is opened, gets results and another system."""
+    """Create a pool, add results and change its system."""
     page.goto(first_path(store.engine))
     assert page.locator("input[readonly]").input_value().startswith("podium_")
     look_at(page, "1-first-link")
@@ -46,7 +46,7 @@ def begin(page, store, look_at):
     fill(page, "Create a pool", name="karts", title="Kart night", system="elo", contact="nowhere", public="yes")
     assert "neither an email address" in page.inner_text("[role=alert]")
     look_at(page, "3-refused")
-    fill(page, "Create a pool", contact="stewards@example.org")  # all else is still there
+    fill(page, "Create a pool", contact="stewards@example.org")  # everything else is still filled in
     assert "karts is created and rated with" in done(page)
     look_at(page, "4-overview")
     page.click("main >> text=Send results")
@@ -66,7 +66,7 @@ def begin(page, store, look_at):
 
 
 def run(page, store, look_at):
-    """Players are called otherwise, and programs get keys and news."""
+    """Rename players, and create keys and webhooks."""
     page.goto("/admin/karts/players")
     look_at(page, "7-players")
     fill(page, "Rename a player", player="Ana", name="Ana B.")
@@ -86,7 +86,7 @@ def run(page, store, look_at):
 
 
 def end(page, store, look_at):
-    """A pool is described, exported, closed and deleted."""
+    """Describe, export, close and delete the pool."""
     page.goto("/admin/karts/settings")
     fill(page, "Description", player_word="racer")
     assert "Stored" in done(page)
@@ -106,11 +106,11 @@ def end(page, store, look_at):
     assert done(page) == "The pool karts and all its data are deleted."
     assert store.pools() == []
     page.reload()
-    assert page.locator("main > .note").count() == 0  # it is said once
+    assert page.locator("main > .note").count() == 0  # the message appears once
 
 
 @pytest.mark.parametrize(("width", "script"), WAYS)
-def test_from_the_printed_link_to_a_deleted_pool(browser, new_site, width, script):
+def test_an_organiser_can_do_everything_from_link_to_deletion(browser, new_site, width, script):
     context = browser.new_context(
         java_script_enabled=script, base_url=new_site.address, viewport={"width": width, "height": 844}
     )
@@ -122,8 +122,8 @@ def test_from_the_printed_link_to_a_deleted_pool(browser, new_site, width, scrip
     context.close()
 
 
-def test_no_page_of_an_organiser_scrolls_sideways(browser, large_browser, new_site):
-    """On the narrowest phone, and where all text is twice as large."""
+def test_organisers_pages_never_scroll_sideways(browser, large_browser, new_site):
+    """This holds on the narrowest phone and with all text twice as large."""
     narrow = browser.new_page(base_url=new_site.address, viewport={"width": 320, "height": 700})
     large = large_browser.new_page(base_url=new_site.address, viewport={"width": 390, "height": 844})
     narrow.goto(first_path(new_site.store.engine))

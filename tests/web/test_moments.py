@@ -1,4 +1,4 @@
-"""A page is one moment of its pool, and says of which version: what it shows is what the API says of that version."""
+"""A page shows one version of its pool, names that version, and matches its API."""
 
 import re
 import threading
@@ -26,11 +26,11 @@ from podium.views import cards
 API = "/api/v1/pools/main"
 START = datetime(2025, 1, 1, 10, tzinfo=UTC)
 PLAYERS = ["ana", "ben", "cleo", "dov", "eva", "fay", "gil"]
-LOOKS, MAX_LOOKS = times(10, 100), 1000  # pages of a kind that are compared; and that are asked for
+LOOKS, MAX_LOOKS = times(10, 100), 1000  # compared and requested pages of each kind
 
 
 def race(number):
-    """An event of four of the players."""
+    """Return the rows of an event of four players."""
     order = Random(number).sample(PLAYERS, 4)  # noqa: S311
     started_at = (START + timedelta(hours=number)).isoformat()
     return [
@@ -128,7 +128,7 @@ def write(store, turns):
             (store.void if number % 6 else store.unvoid)("main", "e5")
 
 
-def test_pages_that_are_read_while_a_writer_writes_are_the_api_s_of_their_version(store):
+def test_pages_match_the_api_of_their_version_while_others_write(store):
     turns, counts, versions = SimpleQueue(), dict.fromkeys(KINDS, 0), set()
     writer = threading.Thread(target=write, args=(store, turns))
     with TestClient(create_app(store)) as client:
@@ -160,10 +160,10 @@ def test_pages_that_are_read_while_a_writer_writes_are_the_api_s_of_their_versio
             turns.put(None)
             writer.join()
     assert min(counts.values()) >= LOOKS
-    assert len(versions) > LOOKS  # the writer wrote meanwhile
+    assert len(versions) > LOOKS  # the writer made changes meanwhile
 
 
-def test_a_write_within_a_page_shows_in_no_part_of_it(store, monkeypatch):
+def test_a_change_during_a_page_appears_in_no_part_of_it(store, monkeypatch):
     """The chart is read after the figures."""
     whole, later = cards.career_of, iter([100])
 
@@ -184,7 +184,7 @@ def test_a_write_within_a_page_shows_in_no_part_of_it(store, monkeypatch):
         assert numbers(drawn.attributes["aria-label"])[-1] == tiles(root)["Rating"]
 
 
-def test_answers_name_the_version_that_they_are_of(store):
+def test_responses_name_their_version(store):
     with TestClient(create_app(store)) as client:
         version = str(client.get(API).json()["version"])
         for path in (
@@ -203,7 +203,7 @@ def test_answers_name_the_version_that_they_are_of(store):
 
 @pytest.fixture
 def corrected(store, monkeypatch):
-    """A client of the service whose pool another process corrects; the fold waits at the gate."""
+    """Yield a client whose pool another process corrects. Reading the correction waits at the gate."""
     with closing(Store(str(store.engine.url.database))) as other, TestClient(create_app(store)) as client:
         before = client.get(f"{API}/leaderboard").json()
         other.follow("main")
@@ -217,7 +217,7 @@ def version_of(answer):
     return int(answer.headers["pool-version"])
 
 
-def test_answers_behind_a_long_correction_are_of_the_older_version_and_say_so(corrected):
+def test_during_a_long_correction_responses_name_the_older_version(corrected):
     board = corrected.get(f"{API}/leaderboard")
     assert (board.json(), version_of(board)) == (corrected.before, corrected.newest - 1)
     assert board.headers["etag"] == f'"{corrected.newest - 1}"'
@@ -226,7 +226,7 @@ def test_answers_behind_a_long_correction_are_of_the_older_version_and_say_so(co
 
 
 @pytest.mark.parametrize("path", [f"{API}/leaderboard", f"{API}/players/ana/card", "/main"])
-def test_an_answer_waits_for_the_version_that_the_request_names(corrected, path):
+def test_a_response_waits_for_the_requested_version(corrected, path):
     with ThreadPoolExecutor(1) as threads:
         waiting = threads.submit(corrected.get, path, params={"since": corrected.newest})
         assert corrected.gate.has_come()
@@ -236,7 +236,7 @@ def test_an_answer_waits_for_the_version_that_the_request_names(corrected, path)
         assert version_of(waiting.result()) == corrected.newest
 
 
-def test_a_browser_that_has_just_written_waits_for_the_newest_version(corrected):
+def test_a_browser_waits_for_its_own_change(corrected):
     with ThreadPoolExecutor(1) as threads:
         waiting = threads.submit(corrected.get, "/main", headers={"Cookie": f"{WROTE}=1"})
         assert corrected.gate.has_come()
@@ -245,7 +245,7 @@ def test_a_browser_that_has_just_written_waits_for_the_newest_version(corrected)
         assert version_of(waiting.result()) == corrected.newest
 
 
-def test_the_answer_to_a_write_names_the_version_to_wait_for(store):
+def test_the_response_to_a_change_names_the_new_version(store):
     with calling(store) as client:
         sent = client.put(f"{API}/events/e3", json=event(3, ["ana", "ben"]))
         assert sent.status_code == 200
@@ -254,10 +254,10 @@ def test_the_answer_to_a_write_names_the_version_to_wait_for(store):
         assert version_of(client.get(f"{API}/leaderboard")) == store.version("main")
 
 
-NOT_IN_LOG = ("/stream", "/keys", "/webhooks")  # what is newest by itself, and what no log entry changes
+NOT_IN_LOG = ("/stream", "/keys", "/webhooks")  # always the newest, or not part of the log
 
 
-def test_every_route_that_reads_a_pool_knows_since(store):
+def test_every_reading_route_of_a_pool_accepts_since(store):
     paths = create_app(store).openapi()["paths"]
     reading = {path: each["get"] for path, each in paths.items() if path.startswith(f"{POOLS_PATH}/{{pool}}")
                and "get" in each and not path.endswith(NOT_IN_LOG)}  # fmt: skip

@@ -1,4 +1,4 @@
-"""What a file leaves open is asked by drop-downs beside its first rows, and its map is kept with the pool."""
+"""Drop-downs next to the first rows ask about unclear columns, and the pool stores the answers as a map."""
 
 import pytest
 from served import EVERY_WAY, WAYS
@@ -10,7 +10,7 @@ from podium.store import waiting
 SHEET = "Date,Rdr,Uitkm\n3/4/2026,Ana,2\n3/4/2026,Ben,1\n5/4/2026,Ben,2\n5/4/2026,Ana,1\n"
 PLAYER, DAY, PLACE = "columns.player=Rdr", "columns.started_at.format=%d/%m/%Y", "columns.position=Uitkm"
 DRIVERS = [("Lena Vos", "2329.1"), ("Tom Ek", "2331.6"), ("Ida Roth", "2381.8"), ("Max Lund", "")]
-LOG = (  # as rFactor 2 writes it, by a program with a word of its own for drivers
+LOG = (  # like rFactor 2, but with an unknown word for drivers
     "<?xml version='1.0'?><SimLog version='1.0'><RaceResults><TrackEvent>Zolder</TrackEvent><Race>"
     "<Stream><Incident et='1'>x</Incident></Stream>"
     + "".join(
@@ -23,14 +23,14 @@ LOG = (  # as rFactor 2 writes it, by a program with a word of its own for drive
 
 
 def go_on(page, *answers):
-    """Choose the answers to what is open, and send them."""
+    """Choose answers and send them."""
     for answer in answers:
         page.locator(f"select:has(option[value='{answer}'])").select_option(answer)
     page.click("main form button.main")
 
 
 @pytest.mark.parametrize(("width", "script"), WAYS)
-def test_a_sheet_is_read_by_drop_downs_to_the_end(site, league, screens, width, script):
+def test_a_sheet_is_read_with_drop_downs(site, league, screens, width, script):
     page = screens(width, script=script)
     sign_in(page, league)
     version = site.store.version(league[0])
@@ -56,15 +56,15 @@ def test_a_sheet_is_read_by_drop_downs_to_the_end(site, league, screens, width, 
     assert site.store.event(league[0], "3/4/2026").started_at.day == 3
     assert 'format = "%d/%m/%Y"' in site.store.sheets(league[0])[0].map
     send(page, league, SHEET + "6/4/2026,Ana,1\n6/4/2026,Ben,2\n")
-    assert page.inner_text("main").count("already saved") == 2  # by the map that is kept
+    assert page.inner_text("main").count("already saved") == 2  # with the stored map
 
 
-def test_answers_are_changed_and_a_known_file_is_asked_about_anew(site, league, screens):
+def test_answers_can_be_changed_now_and_for_a_known_file(site, league, screens):
     page = screens(390, script=False)
     sign_in(page, league)
     send(page, league, SHEET)
     go_on(page, "columns.player=Uitkm")
-    go_on(page, PLAYER)  # chosen again, before anything comes of it
+    go_on(page, PLAYER)  # chosen again before anything is stored
     go_on(page, DAY)
     go_on(page, PLACE)
     store_it(page)
@@ -76,7 +76,7 @@ def test_answers_are_changed_and_a_known_file_is_asked_about_anew(site, league, 
     assert "Which column has the players" in page.inner_text("main")
 
 
-def test_answers_that_the_file_does_not_bear_are_refused_and_can_be_changed(site, league, screens):
+def test_impossible_answers_are_rejected_and_can_be_changed(site, league, screens):
     page = screens(390, script=True)
     sign_in(page, league)
     send(page, league, "Who,Where,What\nAna,e1,1\nAna,e1,1\nBen,e1,2\n")
@@ -90,7 +90,7 @@ def test_answers_that_the_file_does_not_bear_are_refused_and_can_be_changed(site
 
 
 @pytest.mark.parametrize("script", [False, True][: 2 if EVERY_WAY else 1])
-def test_a_log_of_an_unknown_simulator_is_read_by_drop_downs(site, league, screens, script):
+def test_a_log_of_an_unknown_simulator_is_read_with_drop_downs(site, league, screens, script):
     page = screens(390, script=script)
     sign_in(page, league)
     send(page, league, LOG, name="race.xml")
@@ -105,7 +105,7 @@ def test_a_log_of_an_unknown_simulator_is_read_by_drop_downs(site, league, scree
     assert "records" in site.store.sheets(league[0])[0].map
 
 
-def test_a_file_of_another_session_is_not_there_and_an_old_one_is_to_be_sent_again(
+def test_files_of_other_sessions_and_expired_files_are_missing(
     site,
     league,
     screens,

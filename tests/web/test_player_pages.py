@@ -1,4 +1,4 @@
-"""The pages of a player say what the API says, rounded by one rule, and lead to every reason."""
+"""Player pages match the API, use one rounding rule, and link to every reason."""
 
 import json
 from contextlib import closing
@@ -28,7 +28,7 @@ START = datetime(1950, 1, 1, 10, tzinfo=UTC)
 
 
 class InProcess:
-    """Pages of a store of a test's own, read without a server."""
+    """The pages of a test's own store, read without a server."""
 
     def __init__(self, client):
         self.client = client
@@ -39,7 +39,7 @@ class InProcess:
 
 
 def events(name, count, days, players, spoil=()):
-    """Events in which players finish in this order, or the other way around."""
+    """Yield events in which the players finish in this order or its reverse."""
     for number in range(1, count + 1):
         order = players[::-1] if number in spoil else players
         started_at = (START + timedelta(days=days * number)).isoformat()
@@ -49,7 +49,7 @@ def events(name, count, days, players, spoil=()):
 
 @pytest.fixture(scope="module")
 def lives(tmp_path_factory):
-    """A long life, a new one, and one with a season."""
+    """Yield stores of a long history, a new player and a season."""
     store = Store(str(tmp_path_factory.mktemp("lives") / "podium.db"))
     for pool, system in (("long", "elo"), ("fresh", "trials"), ("weekly", "elo")):
         store.create_pool(pool, find(system)(), public=True)
@@ -98,7 +98,7 @@ def section(root, heading):
     ("pool", "name", "digits"),
     [("bikes", "Dragana", 1), ("karts", "Tomás", 1), ("forty", "Entrant 02", 3), ("club", "Dan", 1)],
 )
-def test_the_figures_are_those_of_the_api(site, pool, name, digits):
+def test_the_figures_match_the_api(site, pool, name, digits):
     card = answer(site, f"/{pool}/players/{quote(name)}/card")
     root = read(site, f"/{pool}/players/{quote(name)}")
     found = tiles(root)
@@ -127,7 +127,7 @@ def test_the_figures_are_those_of_the_api(site, pool, name, digits):
     assert card["deviation"] is None or f"±{shown(2 * card['deviation'], digits - 1)}" in root.first("dl", "key").text
 
 
-def test_the_verdict_stands_first(site):
+def test_the_verdict_comes_first(site):
     lead = read(site, "/bikes/players/Dragana").first("p", "lead")
     card = answer(site, "/bikes/players/Dragana/card")
     total = sum((shown(line["shown"], 1) for line in card["form"]), Decimal(0))
@@ -139,8 +139,8 @@ def test_the_verdict_stands_first(site):
 
 
 @pytest.mark.parametrize("pool", ["bikes", "karts", "club", "forty"])
-def test_no_sentence_contradicts_the_history(site, pool):
-    """The events that found the rating are in no verdict and no peak; what may be chance is called so."""
+def test_sentences_never_contradict_the_history(site, pool):
+    """The first five events count for no verdict or peak, and possible chance is mentioned."""
     board = answer(site, f"/{pool}/leaderboard?min_events=0&top=12")
     for name in [row["player"] for row in board["players"]]:
         card, curve = (answer(site, f"/{pool}/players/{quote(name)}/{kind}") for kind in ("card", "curve"))
@@ -154,11 +154,11 @@ def test_no_sentence_contradicts_the_history(site, pool):
         if "Never rated higher" in lead:
             assert card["rating"] == max(point["rating"] for point in later) > min(point["rating"] for point in later)
         moved = shown(card["last_ten_shown"], 1)
-        is_short = card["last_ten_events"] < 10  # the first five events are left out, so that no sum is given
+        is_short = card["last_ten_events"] < 10  # the first five events are left out, so there is no sum
         assert ("since the fifth event" in lead) == (card["last_ten_events"] > 0 and is_short)
         may_be_chance = card["trend"] == "steady" and card["last_ten_shown"] != 0 and not is_short
         assert ("could be chance" in lead) == may_be_chance
-        if "could be chance" in lead and card["deviation"] is not None:  # of the interval beside the rating
+        if "could be chance" in lead and card["deviation"] is not None:  # the same interval as next to the rating
             assert f"within its own ±{shown(2 * card['deviation'], 0 if pool != 'forty' else 2)}:" in lead
         assert card["trend"] != "climbing" or moved > 0
         assert card["trend"] != "falling" or moved < 0
@@ -167,18 +167,18 @@ def test_no_sentence_contradicts_the_history(site, pool):
         assert (card["rank"] is None) <= card["provisional"]
 
 
-def test_a_player_of_one_event_has_no_days_and_no_place_yet(site):
+def test_a_player_with_one_event_has_few_figures(site):
     root = read(site, "/club/players/Eve")
     assert root.first("p", "lead").text.startswith("Provisional rating after 1 event.")
     assert root.first("h2") is not None
     assert not [each for each in root.every("h2") if each.text == "Best and worst days"]
-    assert len(list(root.every("nav", "pick"))) == 0  # there is no span that shows less
+    assert len(list(root.every("nav", "pick"))) == 0  # no shorter range exists
     assert len(list(rows_of(section(root, "form")))) == 1
     assert section(root, "history").text.endswith("A chart needs at least two events.")
     assert len(list(section(root, "history").every("figure"))) == 0
 
 
-def test_without_a_deviation_none_is_shown_and_with_small_points_there_are_more_decimals(site):
+def test_deviations_and_decimals_depend_on_the_system(site):
     karts = read(site, "/karts/players/Tom%C3%A1s")
     assert "±" not in karts.first("main").text
     assert not [each for each in karts.every("path") if "band" in each.classes]
@@ -187,8 +187,8 @@ def test_without_a_deviation_none_is_shown_and_with_small_points_there_are_more_
     assert "." in tiles(forty)["Rating"]
 
 
-def test_the_first_screen_answers(site):
-    """By which race the rating moved, how far the next rank is, what mattered most, whom the player beats."""
+def test_the_first_screen_answers_the_main_questions(site):
+    """It shows the last change, the gap to the next rank, the most important event, and the favourite opponent."""
     card = answer(site, "/bikes/players/Dragana/card")
     root = read(site, "/bikes/players/Dragana")
     found = {each.first("dt").text: each.first("dd") for each in root.first("dl", "rest").nodes}
@@ -223,14 +223,14 @@ def test_the_reasons_of_the_last_ten_events_add_up(site):
     assert linked == {f"/bikes/events/{event}/Dragana" for event in events}
 
 
-def test_whoever_beats_a_player_most_may_have_a_comma_in_the_name():
+def test_an_opponents_name_can_contain_a_comma():
     pool = PoolHeader("karts", "Karts", "Elo", 1, "driver")
     card: Any = SimpleNamespace(encounters=(Encounters("Doe, John", met=5, ahead=1, behind=4),))
     tile = encounters_tile(pool, card)
     assert (tree(str(tile.value)).text, tile.note) == ("Doe, John", "4 of 5 times")
 
 
-def test_the_next_race_says_what_it_brings_and_what_passes_the_next_rank(site):
+def test_the_next_race_shows_its_stakes_and_the_next_rank(site):
     stakes = {line["place"]: line for line in answer(site, "/bikes/fixtures/tonight/stakes?player=Viktor")["stakes"]}
     root = read(site, "/bikes/players/Viktor")
     found = {each.first("dt").text: each.first("dd") for each in root.first("dl", "rest").nodes}
@@ -239,14 +239,14 @@ def test_the_next_race_says_what_it_brings_and_what_passes_the_next_rank(site):
     assert " gain" in found["Next race"].text
     best = shown(stakes[1]["rating"], 0)
     assert f"1st place in Grand Prix would bring {best}, which is not enough." in found["Next rank"].text
-    forty = read(site, "/forty/players/Entrant%2002")  # whose table takes longer than a page may
+    forty = read(site, "/forty/players/Entrant%2002")  # this race's table is too slow for a page
     assert " gain" not in forty.first("dl", "rest").text.replace("that gained", "")
     address = forty.first("dl", "rest").attributes["data-fetch"]
     assert " gain" in read(site, address).first("dl", "rest").text
 
 
-def test_whoever_is_the_player_reads_what_is_new_once_a_visit(sqlite_store, monkeypatch):
-    """The page stays what caches have; the news begins where the last visit ended, and a reload shows it again."""
+def test_players_see_what_is_new_once_per_visit(sqlite_store, monkeypatch):
+    """The page can still be cached. The news starts at the end of the last visit, and survives a reload."""
     sqlite_store.create_pool("us", find("elo")(), public=True)
     sqlite_store.submit("us", list(events("e", 6, 1, ["Ana: Ben", "Cleo"])))
     page = f"/us/players/{quote('Ana: Ben')}"
@@ -270,7 +270,7 @@ def test_whoever_is_the_player_reads_what_is_new_once_a_visit(sqlite_store, monk
         sqlite_store.submit("us", list(events("g", 1, 31, ["Cleo", "Dov"])))
         sqlite_store.void("us", "e6")
         lost = signed(shown(sqlite_store.player_card("us", "Ana: Ben").form[0].shown, 1))
-        for minute in (1_040, 1_060):  # one visit
+        for minute in (1_040, 1_060):  # the same visit
             text = news(minute)
             assert text.startswith(f"Since you were last here: {lost} in 1 event, f1 {lost}")
             assert text.endswith("2 new results in total, 1 correction.")
@@ -278,7 +278,7 @@ def test_whoever_is_the_player_reads_what_is_new_once_a_visit(sqlite_store, monk
         assert client.get("/us/players/Cleo/news", headers={"Cookie": "me=Cleo:1:x:-2"}).status_code == 200
 
 
-def test_a_provisional_player_would_be_somewhere(lives):
+def test_a_provisional_player_has_a_likely_rank(lives):
     card = answer(lives, "/fresh/players/Zed/card")
     assert card["rank"] is None
     root = read(lives, "/fresh/players/Zed")
@@ -286,7 +286,7 @@ def test_a_provisional_player_would_be_somewhere(lives):
     assert tiles(root)["Rank"] == "–"  # noqa: RUF001  (a dash)
 
 
-def test_a_rank_that_moved_says_since_when(site):
+def test_a_changed_rank_has_a_date(site):
     card = site.store.player_card("bikes", "Dragana")
     for move, word in ((2, "up"), (-3, "down")):
         tile = rank_tile(replace(card, move=move, since=date(2025, 12, 15)), "30 established riders")
@@ -294,7 +294,7 @@ def test_a_rank_that_moved_says_since_when(site):
         assert note == f"{'▲' if move > 0 else '▼'}{word}{abs(move)} since 15 Dec, of 30 established riders"
 
 
-def test_the_history_leads_to_reasons_and_can_be_shorter(site):
+def test_the_history_chart_links_to_reasons(site):
     root = read(site, "/karts/players/Tom%C3%A1s")
     chart = root.first("svg", "chart")
     addresses = [each.attributes["href"] for each in chart.every("a")]
@@ -306,7 +306,7 @@ def test_the_history_leads_to_reasons_and_can_be_shorter(site):
     assert chart.attributes["aria-label"].endswith(f"{shown(curve[-1]['rating'], 0)} at the end")
 
 
-def test_ranges_show_less_of_a_long_history(lives):
+def test_a_range_shortens_a_long_history(lives):
     whole, five = (read(lives, f"/long/players/Ana{query}") for query in ("", "?range=5y"))
     assert [each.text for each in whole.first("nav", "pick").every("a")] == ["1 year", "5 years", "All"]
     assert len(list(whole.first("svg", "chart").every("a"))) == 38
@@ -316,7 +316,7 @@ def test_ranges_show_less_of_a_long_history(lives):
     assert lives.get("/long/players/Ana?range=2y")[0] == 422
 
 
-def test_a_visitor_may_say_who_they_are(site):
+def test_a_visitor_can_choose_a_player(site):
     name = "a/b?c=d#e&f%20"
     path = f"/names/players/{quote(name, safe='')}"
     with TestClient(create_app(site.store), headers={"Accept": "text/html"}, follow_redirects=False) as client:
@@ -338,7 +338,7 @@ def test_a_visitor_may_say_who_they_are(site):
         assert client.post(f"{path}/me", data={"me": "yes"}, headers=elsewhere).status_code == 403
 
 
-def test_every_change_is_on_one_page_and_only_there(lives):
+def test_every_change_is_on_exactly_one_page(lives):
     seen, path = [], "/weekly/players/Ana/changes"
     while path:
         root = read(lives, path)
@@ -354,7 +354,7 @@ def test_every_change_is_on_one_page_and_only_there(lives):
     assert lives.get("/weekly/players/Ana/changes?before=nonsense")[0] == 422
 
 
-def test_the_rivals_are_those_of_the_api(site):
+def test_rivals_match_the_api(site):
     found = answer(site, "/bikes/players/Dragana/rivals")
     root = read(site, "/bikes/players/Dragana/rivals")
     part = next(each for each in root.every("div") if each.attributes.get("id") == "rivals")
@@ -373,7 +373,7 @@ def test_the_rivals_are_those_of_the_api(site):
     assert details.first("a").attributes["href"] == "/bikes/players/Dragana/rivals"
 
 
-def test_whoever_is_sought_under_a_wrong_name_is_offered_those_like_it(site):
+def test_an_unknown_player_page_suggests_similar_names(site):
     status, _, text = site.get("/bikes/players/Draganna")
     assert status == 404
     assert "/bikes/players/Dragana" in {each.attributes.get("href") for each in tree(text).every("a")}
@@ -381,7 +381,7 @@ def test_whoever_is_sought_under_a_wrong_name_is_offered_those_like_it(site):
         assert site.get(path)[0] in {401, 404}
 
 
-def test_a_rank_is_that_of_the_board_whose_players_stopped_long_ago(lives):
+def test_ranks_in_a_mostly_inactive_pool_match_its_leaderboard(lives):
     rows = list(read(lives, "/eras").first("tbody").every("tr"))
     board = {row.first("a").text: row.first("td").text for row in rows}
     assert board == {"Gus": "1", "Hal": "2"}
@@ -398,6 +398,4 @@ def test_a_rank_is_that_of_the_board_whose_players_stopped_long_ago(lives):
     _, _, answer = lives.get("/eras/compare")
     assert "<bdi>Gus</bdi> or <bdi>Hal</bdi>?" in answer
     ten = next(row for row in tree(answer).every("tr") if "Last events at most ten" in row.text)
-    assert [each.text for each in ten.every("td")] == [
-        "\N{EN DASH}"
-    ] * 2  # the first five find a rating, and are none of them
+    assert [each.text for each in ten.every("td")] == ["\N{EN DASH}"] * 2  # the first five events are not among these

@@ -1,4 +1,4 @@
-"""A race page that lives: before its result what each place would bring, then the event with what was expected."""
+"""Race pages: before the result each place's stakes, then the event with the expected change."""
 
 from datetime import UTC, datetime, timedelta
 from unittest import mock
@@ -23,7 +23,7 @@ FIELD = ["Ana", "Béla", "Cleo", "Dov", "Eve", "Fay", "Gus"]
 
 @pytest.fixture(scope="module")
 def pool(site):
-    """A pool of its own, whose races are planned and held here."""
+    """Return a pool for the races in this file."""
     site.store.create_pool("untimed", find("stk")(), public=True)
     site.store.create_pool("races", find("glicko2")(), public=True)
     for number in range(8):
@@ -33,7 +33,7 @@ def pool(site):
 
 
 def show_new_pools(site, path):
-    """Look again which pools are public: what was seen is believed for a second."""
+    """Wait until the service, which caches public pools for a second, knows a new pool."""
     with mock.patch.object(visitors, "KEY_CACHE_S", 0.0):
         assert site.get(path)[0] == 200
 
@@ -44,7 +44,7 @@ def text_of(site, path, status=200):
     return " ".join(tree(text).first("main").text.split())
 
 
-def test_a_race_from_its_plan_to_its_why(site, pool):
+def test_a_race_page_from_the_plan_to_the_explanation(site, pool):
     pool.plan_fixture("races", "e50", starts_at=SOON, title="Grand Prix", entrants=FIELD[:4])
     assert "Grand Prix" in text_of(site, "/races")
     assert "Grand Prix" in text_of(site, "/races/calendar")
@@ -63,13 +63,13 @@ def test_a_race_from_its_plan_to_its_why(site, pool):
     pool.plan_fixture("races", "e50")
     pool.submit("races", rows(50, [FIELD[k] for k in (3, 2, 0, 1)]))  # Eve did not start
     _, _, text = site.get("/races/matches/e50?player=Cleo")
-    assert 'id="why"' in text  # the event's page, by a 303
+    assert 'id="why"' in text  # the event's page, after a redirect
     assert "Expected for" in text_of(site, "/races/events/e50/Cleo")
     assert "Eve" not in {change.player for change in pool.event("races", "e50").changes}
     assert pool.verify("races") == []
 
 
-def test_what_was_expected_is_the_line_of_the_place_from_just_before(site, pool):
+def test_the_expected_change_is_that_of_the_place_before_the_race(site, pool):
     pool.submit("races", rows(60, FIELD))
     before = pool.event_story("races", "e60", "Béla").stakes_before
     line = next(each for each in before.lines() if each["place"] == 2.0)
@@ -81,7 +81,7 @@ def test_what_was_expected_is_the_line_of_the_place_from_just_before(site, pool)
     assert " ".join(words.split()) in text_of(site, "/races/events/e60/B%C3%A9la")
 
 
-def test_a_registered_match_says_that_who_is_missing_has_quit(site, pool):
+def test_a_match_page_says_that_missing_players_have_quit(site, pool):
     pool.register("races", "lobby", FIELD[:3])
     assert "Players missing from the result count as having quit." in text_of(site, "/races/matches/lobby")
     pool.submit("races", rows(70, FIELD[:2]), match_ids={"e70": "lobby"})
@@ -89,7 +89,7 @@ def test_a_registered_match_says_that_who_is_missing_has_quit(site, pool):
     assert "e70" in text
 
 
-def test_what_cannot_be_shown_is_said_in_words(site, pool):
+def test_a_race_page_explains_missing_stakes(site, pool):
     site.store.plan_fixture("untimed", "gp", starts_at=SOON, entrants=["a", "b", "c"])
     assert "has no earlier race" in text_of(site, "/untimed/matches/gp")
     site.store.plan_fixture("untimed", "alone", starts_at=SOON, entrants=["a"])
@@ -98,7 +98,7 @@ def test_what_cannot_be_shown_is_said_in_words(site, pool):
     text_of(site, "/races/matches/nothing", 404)
 
 
-def test_a_calendar_for_calendars(site, pool):
+def test_the_calendar_can_be_imported(site, pool):
     pool.plan_fixture("races", "long", starts_at=SOON, title="Größter Preis, " * 10 + "Ende; ja")
     status, headers, text = site.get("/races/calendar.ics")
     assert (status, headers["Content-Type"]) == (200, "text/calendar; charset=utf-8")
@@ -110,13 +110,13 @@ def test_a_calendar_for_calendars(site, pool):
     assert "SUMMARY:" + "Größter Preis\\, " * 10 + "Ende\\; ja" in unfolded
 
 
-def test_hostile_names_stand_in_their_own_direction(site):
+def test_hostile_names_are_escaped_on_race_pages(site):
     _, _, text = site.get("/names/matches/tonight")
     for name in HOSTILE[:3]:
         assert f"<script>{name}" not in text
 
 
-def test_the_slider_says_what_the_line_says(site, browser):
+def test_the_slider_matches_the_tables_line(site, browser):
     page = browser.new_page(base_url=site.address, viewport={"width": 390, "height": 844})
     page.goto("/bikes/matches/tonight")
     slider = page.locator("input[type=range]")
@@ -130,7 +130,7 @@ def test_the_slider_says_what_the_line_says(site, browser):
     page.close()
 
 
-def test_without_script_the_table_is_there_and_no_slider(site, browser):
+def test_without_scripts_the_table_replaces_the_slider(site, browser):
     context = browser.new_context(base_url=site.address, java_script_enabled=False)
     page = context.new_page()
     page.goto("/bikes/matches/tonight")
@@ -143,7 +143,7 @@ def test_without_script_the_table_is_there_and_no_slider(site, browser):
 
 
 @pytest.mark.parametrize("width", [320, 390][: 2 if EVERY_WAY else 1])
-def test_a_race_says_what_each_starts_in_and_on_which_side(site, browser, width):
+def test_race_pages_show_cars_and_sides(site, browser, width):
     name, rallye = f"cars {width}", [f"{player} Longname-Doublebarrel" for player in FIELD[:3]]
     site.store.create_pool(name, make_system("adaptive", {"shared": "car,tyres"}), public=True)
     for number in range(8):
@@ -170,19 +170,19 @@ def test_a_race_says_what_each_starts_in_and_on_which_side(site, browser, width)
     site.store.submit(name, rows(8, ["Newcomer Longname-Doublebarrel", rallye[0]]))
     page.goto(f"/{name}?all=true&active=any")
     row = page.locator(".name", has_text="Newcomer")
-    assert row.locator(".tag").bounding_box()["y"] > row.locator("bdi").bounding_box()["y"] + 10  # both have the row
+    assert row.locator(".tag").bounding_box()["y"] > row.locator("bdi").bounding_box()["y"] + 10  # it is below
     page.close()
 
 
 @pytest.fixture(scope="module")
 def tonight(site, pool):
-    """A race that starts now, and a key that may write."""
+    """Plan a race that starts now, and return a key that can write."""
     pool.plan_fixture("races", "tonight", starts_at=datetime.now(UTC), title="Tonight", entrants=FIELD[:3])
     return create_key(site.store.engine, "organiser", "write", "races")
 
 
 def plan_and_change(page, key, race_id, look):
-    """Plan a race, let one more start, cancel it, and plan it again."""
+    """Plan a race, add an entrant, cancel it, and plan it again."""
     page.goto("/sign-in?next=/admin/races/races")
     page.fill("[name=key]", key)
     page.click("button.main")
@@ -202,12 +202,12 @@ def plan_and_change(page, key, race_id, look):
     page.get_by_role("button", name="Cancel this race").click()
     assert "cancelled" in page.inner_text("main")
     page.get_by_role("link", name="Change this race").click()
-    page.get_by_role("button", name="Save").click()  # it takes place after all
+    page.get_by_role("button", name="Save").click()  # the race is planned again
 
 
 @pytest.mark.parametrize(("width", "script"), WAYS)
-def test_an_organiser_plans_taps_and_sends_and_all_see_it(site, pool, tonight, browser, width, script):
-    """From the plan to the Why with what was expected, on a phone and a desk, with script and without."""
+def test_an_organiser_runs_a_race_in_the_browser(site, pool, tonight, browser, width, script):
+    """From the plan to the explanation, on a phone and a desktop, with and without scripts."""
     race_id = f"run-{width}-{script}"
     context = browser.new_context(
         base_url=site.address, viewport={"width": width, "height": 844}, java_script_enabled=script
@@ -230,14 +230,14 @@ def test_an_organiser_plans_taps_and_sends_and_all_see_it(site, pool, tonight, b
         page.click(".taps button:text-is('Ana')")
         page.click("text=did not finish")
         page.click(".taps button:text-is('Béla')")
-        page.locator("ol li", has_text="Béla").locator("[data-change]:not(:empty)").wait_for()  # the last answer
+        page.locator("ol li", has_text="Béla").locator("[data-change]:not(:empty)").wait_for()  # the last response
     else:
         for name, place in (("Cleo", "1"), ("Dov", "2"), ("Ana", "3"), ("Béla", "dnf")):
             page.locator(f"li:has-text('{name}') select").select_option(place)
         page.click("[data-look]")
     assert pool.places("races", race_id).out == ("Béla",)
     assert pool.places("races", race_id).places == ("Cleo", "Dov", "Ana")
-    assert pool.version("races") == logged  # the log never knows of it
+    assert pool.version("races") == logged  # places are not logged
     look()
     page.goto(f"/races/matches/{race_id}?player=Dov")
     seen = page.inner_text("main")
@@ -257,7 +257,7 @@ def test_an_organiser_plans_taps_and_sends_and_all_see_it(site, pool, tonight, b
     context.close()
 
 
-def test_the_places_of_the_moment_come_by_themselves(site, pool, tonight, browser):
+def test_current_places_appear_without_a_reload(site, pool, tonight, browser):
     page = browser.new_page(base_url=site.address)
     page.clock.install()
     page.goto("/races/matches/tonight?player=Ana")
@@ -270,17 +270,17 @@ def test_the_places_of_the_moment_come_by_themselves(site, pool, tonight, browse
     live = page.query_selector("[data-live]")
     with page.expect_response("**/tonight?*"):
         page.clock.run_for(2_000)
-    assert live.evaluate("node => node.isConnected")  # nothing has moved: what is chosen there stays chosen
+    assert live.evaluate("node => node.isConnected")  # without changes the page keeps the selection
     ends = pool.running_race("races", "tonight").likely
-    assert {*ends.values()} <= {3, 4}  # behind the two who have a place
+    assert {*ends.values()} <= {3, 4}  # after the two players with places
     for player, place in ends.items():
         page.goto(f"/races/matches/tonight?player={player}")
         assert page.locator("tr[data-place]", has_text="likely end").get_attribute("data-place") == str(place - 1)
     page.close()
 
 
-def test_the_moment_of_sides_is_theirs_and_so_is_the_result(site, browser):
-    """Mates take a place together, one against one wins or loses, and the result has what was planned."""
+def test_team_mates_share_current_places_and_results(site, browser):
+    """A duel is won or lost, and the result has the planned teams and sides."""
     store, now = site.store, datetime.now(UTC)
     store.create_pool("sides", find("openskill-pl")(), public=True)
     store.submit("sides", rows(0, FIELD[:4]))

@@ -1,4 +1,4 @@
-"""Every page in a browser, on phones and desks, light and dark: legible, accessible, and no wider than the screen."""
+"""Every page in a browser, on phones and desktops, light and dark: legible, accessible, and within the screen."""
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -75,13 +75,13 @@ MEASURE = (
     .replace("LEAST_TARGET", str(LEAST_TARGET))
     .replace("SIDEWAYS", SIDEWAYS)
 )
-# Contrast, which takes axe most of its time, is measured above: of every text, charts' among them.
+# Contrast takes axe most of its time. The script above measures it instead, in charts also.
 AXE = {"resultTypes": ["violations"], "rules": {"color-contrast": {"enabled": False}}}
 UNFOLD = "document.querySelectorAll('details').forEach(each => { each.open = true })"
 
 
 def assert_readable(page, name=None, axe=True):
-    """Nothing is pale, small or wider than the screen, and axe, which is a script, finds nothing."""
+    """Check that nothing is pale, small or wider than the screen, and that axe finds no violation."""
     page.wait_for_load_state()  # a click returns before the next page has its style sheets and scripts
     page.evaluate(UNFOLD)
     seen = page.evaluate(MEASURE)
@@ -92,7 +92,7 @@ def assert_readable(page, name=None, axe=True):
 
 
 def heard(faults):
-    """What listens to a page for faults; dialogs are among them, and would wait for good."""
+    """Return handlers that collect a page's errors, including dialogs, which would block the page."""
 
     def dismiss(dialog):
         faults.append(dialog.message)
@@ -106,7 +106,7 @@ def heard(faults):
 
 
 @pytest.mark.parametrize(("name", "width", "scheme"), ways())
-def test_it_can_be_read_and_used(screens, name, width, scheme):
+def test_every_page_is_readable_and_accessible(screens, name, width, scheme):
     refused = []
     page = screens(width, scheme, **heard(refused))
     answer = page.goto(PAGES[name])
@@ -114,7 +114,7 @@ def test_it_can_be_read_and_used(screens, name, width, scheme):
     page.evaluate(UNFOLD)
     seen = page.evaluate(MEASURE)
     assert seen == {"pale": [], "small": [], "broken": [], "sideways": min(0, seen["sideways"]), "wide": []}
-    if scheme == "light":  # the rules of axe do not depend on it
+    if scheme == "light":  # axe's rules do not depend on the scheme
         violations = Axe().run(page, options=AXE).response["violations"]
         assert [(each["id"], each["nodes"][0]["html"][:200]) for each in violations] == []
     assert [each for each in refused if answer.ok or "404" not in each] == []
@@ -123,8 +123,8 @@ def test_it_can_be_read_and_used(screens, name, width, scheme):
 ROWS = 13
 
 
-def test_the_first_screen_of_a_phone_has_what_players_ask(screens):
-    """Thirteen rows of a board; rating, rank and curve of a player: all of them above the edge of the screen."""
+def test_a_phones_first_screen_has_the_main_facts(screens):
+    """It shows 13 rows of a leaderboard, or a player's rating, rank and curve."""
     page = screens(390)
     page.goto(PAGES["leaderboard"])
     rows = page.locator("#board tbody tr").evaluate_all("rows => rows.map(each => each.getBoundingClientRect().bottom)")
@@ -135,11 +135,11 @@ def test_the_first_screen_of_a_phone_has_what_players_ask(screens):
     for part in (".key", "svg.chart"):
         assert page.locator(part).first.evaluate("part => part.getBoundingClientRect().bottom") <= 844, part
     assert page.locator(".tabs ul").evaluate("list => list.scrollWidth - list.clientWidth") == 0
-    page.goto("/forty/players/Entrant%2002")  # whose next race is too large for a page that may be kept
+    page.goto("/forty/players/Entrant%2002")  # this race is loaded separately because it is large
     page.locator("#first:not([data-fetch])").get_by_text("gain").first.wait_for()
 
 
-def test_times_are_the_same_with_a_script_and_without(browser, site):
+def test_times_are_the_same_with_and_without_scripts(browser, site):
     """They are in the pool's time zone, not in the reader's."""
     for script in (True, False):
         context = browser.new_context(timezone_id="Asia/Tokyo", java_script_enabled=script, base_url=site.address)
@@ -153,14 +153,14 @@ def test_times_are_the_same_with_a_script_and_without(browser, site):
 LARGE = ("home", "leaderboard", "player", "why", "changes", "predict", "rivals", "compare two")
 
 
-def test_text_of_twice_the_size_fits_a_phone(large_text):
+def test_pages_with_double_text_size_fit_a_phone(large_text):
     for name in LARGE:
         large_text.goto(PAGES[name])
         large_text.evaluate("document.querySelectorAll('details').forEach(each => each.open = true)")
         assert large_text.evaluate(SIDEWAYS) <= 0, name
 
 
-def test_a_board_with_wide_heads_fits_a_tablet(screens):
+def test_a_leaderboard_with_wide_headings_fits_a_tablet(screens):
     for width in (650, 700, 768):
         page = screens(width)
         page.goto(PAGES["leaderboard with deviations"])
@@ -175,14 +175,14 @@ LOST_COMMAS = """[...document.querySelectorAll("main a")].filter(link => {
 }).map(link => link.textContent)"""
 
 
-def test_no_line_begins_with_the_comma_after_a_link(screens):
+def test_no_line_starts_with_the_comma_after_a_link(screens):
     for width in range(320, 400, 4):
         page = screens(width)
         page.goto(PAGES["home"])
         assert page.evaluate(LOST_COMMAS) == [], width
 
 
-def test_a_long_pool_leaves_a_hit_its_line(screens):
+def test_a_long_pool_name_leaves_room_for_search_results(screens):
     page = screens(390)
     page.goto(PAGES["found"])
     pools = page.locator("#listing td.soft bdi")
@@ -193,7 +193,7 @@ def test_a_long_pool_leaves_a_hit_its_line(screens):
     assert min(pools.evaluate_all("each => each.map(bdi => bdi.closest('td').offsetWidth)")) >= 80
 
 
-def test_the_reference_of_the_api_fits_a_phone(screens):
+def test_the_api_reference_fits_a_phone(screens):
     page = screens(390)
     page.goto("/api/docs")
     assert page.evaluate(SIDEWAYS) <= 0

@@ -1,4 +1,4 @@
-"""What the pages' script saves, that nothing is lost without it, and that no row moves by itself."""
+"""The pages' script: what it adds, pages without it, and rows that stay in place."""
 
 import pytest
 from races import event, rows
@@ -15,18 +15,18 @@ def with_script(request):
 
 @pytest.fixture
 def faults():
-    """What a page's console has of faults."""
+    """Return a list for the errors in a page's console."""
     return []
 
 
 @pytest.fixture
 def page(screens, with_script, faults):
-    """A page; it ends with no fault in its console."""
+    """Open a page, and check at the end that its console has no errors."""
     yield screens(1280, script=with_script, **heard(faults))
     assert faults == []
 
 
-def test_a_player_is_found_from_the_first_page(page, with_script):
+def test_a_player_is_found_from_the_home_page(page, with_script):
     page.goto("/")
     page.get_by_label("Find a player in any pool").fill("zo")
     if with_script:
@@ -38,7 +38,7 @@ def test_a_player_is_found_from_the_first_page(page, with_script):
 
 
 @pytest.mark.parametrize("with_script", [True], ids=["script"])
-def test_a_board_comes_back_when_the_search_is_emptied(page):
+def test_the_leaderboard_returns_after_clearing_the_search(page):
     page.goto("/bikes")
     field = page.get_by_label("Find a rider in Bikes")
     field.fill("vikt")
@@ -50,7 +50,7 @@ def test_a_board_comes_back_when_the_search_is_emptied(page):
     assert page.url.endswith("/bikes")
 
 
-def test_the_next_rows_come_below_those_that_are_there(page, with_script):
+def test_the_next_rows_are_added_below(page, with_script):
     page.goto("/bikes/events")
     page.get_by_role("link", name="Next events").click()
     page.get_by_text("bikes-001").wait_for()
@@ -58,7 +58,7 @@ def test_the_next_rows_come_below_those_that_are_there(page, with_script):
     assert page.get_by_role("link", name="Next events").count() == 0
 
 
-def test_the_why_of_another_has_an_address_and_a_way_back(page):
+def test_another_players_reasons_have_an_address_and_a_way_back(page):
     page.goto("/bikes/events/bikes-058")
     page.locator("#why h2", has_text="Dragana won").wait_for()
     page.get_by_role("link", name="Why did Chidi gain").first.click()
@@ -71,10 +71,10 @@ def test_the_why_of_another_has_an_address_and_a_way_back(page):
 
 
 @pytest.mark.parametrize("with_script", [True], ids=["script"])
-def test_a_result_that_comes_in_is_announced_and_moves_no_row(page, faults, site):
+def test_a_new_result_is_announced_and_moves_no_row(page, faults, site):
     site.store.create_pool("live", find("elo")(), public=True)
     site.store.submit("live", rows(1, ["Ana", "Ben", "Cleo"]))
-    while page.goto("/live").status != 200:  # which pools are public is believed for a second
+    while page.goto("/live").status != 200:  # the service caches public pools for a second
         faults.clear()
     board, news = page.locator("#board").inner_text(), page.locator("#news")
     assert news.is_hidden()

@@ -1,4 +1,4 @@
-"""A sheet that is mended and sent again in a browser: first what it does, then one button."""
+"""Corrected sheets in a browser: a preview first, then one button."""
 
 import pytest
 from served import WAYS
@@ -10,7 +10,7 @@ HEAD = "event_id,started_at,player,position\n"
 
 
 def sheet_of(*rounds, year=2026):
-    """The text of a sheet: its rounds by number, each with who came first to last."""
+    """Return a sheet's text. Each round has its number and the players in finishing order."""
     lines = (
         f"Round {number},{year}-03-{number:02},{player},{place}\n"
         for number, players in rounds
@@ -30,7 +30,7 @@ def sign_in(page, league):
 
 
 def send(page, league, text, name="league.csv"):
-    """Send a file from the page of uploads."""
+    """Send a file from the upload page."""
     page.goto(f"/admin/{league[0]}/upload")
     page.set_input_files("[type=file]", {"name": name, "mimeType": "text/csv", "buffer": text.encode()})
     page.click("main form button.main")
@@ -46,7 +46,7 @@ def places(site, league, event_id):
 
 
 @pytest.mark.parametrize(("width", "script"), WAYS)
-def test_a_mended_sheet_is_shown_before_it_is_taken(site, league, screens, width, script):
+def test_a_corrected_sheet_is_previewed_before_it_is_stored(site, league, screens, width, script):
     page = screens(width, script=script)
     sign_in(page, league)
     send(page, league, sheet_of(*SEASON))
@@ -72,14 +72,14 @@ def test_a_mended_sheet_is_shown_before_it_is_taken(site, league, screens, width
     page.click("main form:has([name=overrule]) button")
     store_it(page)
     assert places(site, league, "Round 2") == ["Ben", "Ana", "Cleo", "Dan"]
-    assert places(site, league, "Round 4") == ["Dan", "Ana", "Ben", "Cleo"]  # as it was corrected by hand
+    assert places(site, league, "Round 4") == ["Dan", "Ana", "Ben", "Cleo"]  # the manual correction
     assert site.store.event(league[0], "Round 3").status == "voided"
     assert site.store.verify(league[0]) == []
     send(page, league, sheet_of(*MENDED))
     assert "There is nothing to do" in page.inner_text("main")
 
 
-def test_a_new_season_with_known_rounds_is_offered_ids_of_its_own(site, league, screens):
+def test_a_new_season_with_known_rounds_is_offered_new_ids(site, league, screens):
     page = screens(390, script=False)
     sign_in(page, league)
     send(page, league, sheet_of(*SEASON))
@@ -87,7 +87,7 @@ def test_a_new_season_with_known_rounds_is_offered_ids_of_its_own(site, league, 
     other = sheet_of((1, ["Dan", "Eve", "Ana"]), (2, ["Eve", "Dan", "Ana"]), year=2027)
     send(page, league, other)
     assert "a different date and a different result" in page.inner_text("main")
-    assert "--prefix" not in page.inner_text("main")  # nobody needs a shell
+    assert "--prefix" not in page.inner_text("main")  # the page does not mention commands
     assert page.input_value("[name=prefix]") == "2027/"
     page.click("main form:has([name=prefix]) button")
     store_it(page)
@@ -100,7 +100,7 @@ EVENING = PAIRS + "2026-10-02,Jonas,Henk\n"
 
 
 @pytest.mark.parametrize(("width", "script"), WAYS)
-def test_results_that_look_like_known_ones_are_asked_about(site, league, screens, width, script):
+def test_possible_repeats_need_an_answer(site, league, screens, width, script):
     page = screens(width, script=script)
     sign_in(page, league)
     send(page, league, EVENING, name="w1.csv")
@@ -129,7 +129,7 @@ def test_results_that_look_like_known_ones_are_asked_about(site, league, screens
     assert site.store.verify(league[0]) == []
 
 
-def test_a_pasted_result_is_asked_about_too(site, league, screens):
+def test_a_pasted_repeat_needs_an_answer(site, league, screens):
     page = screens(390, script=False)
     sign_in(page, league)
     for again in (False, True):
@@ -142,7 +142,7 @@ def test_a_pasted_result_is_asked_about_too(site, league, screens):
     assert len(site.store.event_list(league[0]).events) == 2
 
 
-def test_a_key_that_only_writes_takes_new_events_and_corrects_none(site, league, screens):
+def test_a_writing_key_adds_events_and_cannot_correct_them(site, league, screens):
     page = screens(390, script=False)
     writer = league[0], create_key(site.store.engine, "race server", "write", league[0])
     sign_in(page, writer)

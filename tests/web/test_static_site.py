@@ -1,4 +1,4 @@
-"""The public pages as files and as one file: what the service shows, but for links and forms, from any web space."""
+"""Static sites and reports show the same public pages as the service, except for links and forms."""
 
 import json
 import re
@@ -22,7 +22,7 @@ from podium.store import Store
 from podium.systems import find
 
 WAYS = SCREENS if EVERY_WAY else [(320, "light"), (1280, "dark")]
-# What only the service can do: parts that hold a form, or nothing but links to pages that files have not.
+# Parts that need the service, because they have a form or link only to pages that a static site lacks.
 SERVICE_ONLY = re.compile(
     r"Are you on this list|Filter|Share|Follow and share|.*: most frequent opponents|1 year|5 years"
     r"|All (changes|[\d,]+)$|Find a player in any pool|Total the reasons"
@@ -34,7 +34,7 @@ POOLS = "bikes", "names", "club", "empty", "forty"
 
 @pytest.fixture(scope="module")
 def pages(site):
-    """The address and the HTML of pages that become files, of some pools: some of them, or all in `make soak`."""
+    """Yield the addresses and the HTML of static pages: some of them, or all in `make soak`."""
     with site.store.at_one_moment() as view:
         addresses = [*public_files(view, POOLS, Extent(explained=3))]
         yield [*read_pages(view, POOLS, addresses if EVERY_WAY else addresses[:12] + addresses[12::7])]
@@ -42,7 +42,7 @@ def pages(site):
 
 @pytest.fixture(scope="module")
 def league():
-    """Results of names that file systems and pages could stumble over."""
+    """Return results with names that are difficult for file systems and pages."""
     names = [*HOSTILE, "Ana", "ana", "ANA", "con", "..", ".", "x-" + "0" * 16]
     rows = [
         {"event_id": f"../{event}", "started_at": f"{START:%Y-%m}-{1 + number:02}"}
@@ -55,18 +55,18 @@ def league():
 
 @pytest.fixture(scope="module")
 def few(league):
-    """Two events of four of them: a site that is soon written."""
+    """Return two events of four players, for a site that is written quickly."""
     those = pl.col("event_id").is_in(["../A", "../e f"]), pl.col("player").is_in(["Ana", "ana", "con", HOSTILE[0]])
     return podium.read_results(league.frame.filter(*those), name="league.csv")
 
 
 @pytest.fixture(scope="module")
 def site_written(league, tmp_path_factory):
-    """A folder that holds the site of the league, and in its parent a report of it; and what was written."""
+    """Write the league's site to a folder and a report next to it, and return the folder and the counts."""
     out = tmp_path_factory.mktemp("static") / "sub path" / "site"
     source = ResultsSource(league, find("folyami")(), "<script>alert(4)</script>")
     written = write_site(out, source)
-    # Axe takes as long for all pages in one as for hundreds: a few of each kind.
+    # Axe is slow on one large file, so include only a few pages of each kind.
     fewest = mock.patch.multiple(reports, MAX_PLAYERS=4, MAX_EVENTS=2, MAX_EXPLAINED=1)
     with fewest, source.opened({}) as (view, pools, _):
         text = reports.one_file(view, pools, "<script>alert(5)</script>")
@@ -85,7 +85,7 @@ def report(hostile_site):
 
 
 def words(node):
-    """The words of an element, not those of forms and of what only the service can do."""
+    """Return the words of an element, without forms and parts that need the service."""
     if isinstance(node, str):
         return node.split()
     parts = {"p", "details", "section", "nav"}
@@ -98,16 +98,16 @@ def main_of(html):
     return TO_THE_SERVICE.sub("", " ".join(words(tree(html).first("main"))))
 
 
-def test_each_page_is_the_services_but_for_links_and_forms(site, pages):
+def test_static_pages_match_the_service_except_links_and_forms(site, pages):
     compared = 0
     for address, static in pages:
         if address.endswith("/find"):
-            continue  # a filter instead of a search
+            continue  # static pages have a filter instead of a search
         status, _, live = site.get(address)
         assert status == 200
         assert "<form" not in static
         assert "sign-in" not in static
-        if address != "/":  # where the service has every pool
+        if address != "/":  # the service's home page lists every pool
             assert main_of(static) == main_of(live), address
             check_waterfalls((None, None, None, tree(static)))
             compared += 1
@@ -115,7 +115,7 @@ def test_each_page_is_the_services_but_for_links_and_forms(site, pages):
 
 
 def every_link(folder):
-    """The file, the link and where it leads, of every link in a site's files."""
+    """Yield every link in a site's files: the file, the link and its target."""
     for path in folder.rglob("*.html"):
         root = tree(path.read_text(encoding="utf-8"))
         for each in root.every():
@@ -124,7 +124,7 @@ def every_link(folder):
                 yield path, link, (path.parent / unquote(link.partition("#")[0])).resolve()
 
 
-def test_every_link_leads_to_a_file_and_none_away(league, site_written):
+def test_every_link_leads_to_a_file_of_the_site(league, site_written):
     out, written = site_written
     assert written.files == written.changed == sum(path.is_file() for path in out.rglob("*")) - 1
     assert all(".." not in path.name and path.name.isascii() for path in out.rglob("*"))
@@ -140,7 +140,7 @@ def test_every_link_leads_to_a_file_and_none_away(league, site_written):
     assert {*found} == {*league.frame["player"]}
 
 
-def test_results_without_dates_have_pages_too(few, tmp_path):
+def test_undated_results_have_pages(few, tmp_path):
     counted = podium.read_results(few.frame.drop("started_at"), name="league.csv")
     assert write_site(tmp_path, ResultsSource(counted, find("elo")())).files > 20
     text = (tmp_path / "default" / "index.html").read_text(encoding="utf-8")
@@ -148,11 +148,11 @@ def test_results_without_dates_have_pages_too(few, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["ana", "race-12", "2026"])
-def test_plain_names_are_names_of_files(name):
+def test_plain_names_become_file_names(name):
     assert file_stem(name) == name
 
 
-def test_all_other_names_are_told_apart_also_where_case_is_ignored():
+def test_other_names_get_distinct_file_names_in_any_case():
     names = [*HOSTILE, "Ana", "ANA", "ana", "con", "com1", "", ".", "a" * 300, "a" * 301, "ana-" + "0" * 16, "-ana"]
     stems = [file_stem(name) for name in names]
     assert len({*stems}) == len({*names})
@@ -161,11 +161,11 @@ def test_all_other_names_are_told_apart_also_where_case_is_ignored():
 
 
 def files_of(folder):
-    """When each file was written, and what is in it."""
+    """Return each file's modification time and content."""
     return {path: (path.stat().st_mtime_ns, path.read_bytes()) for path in folder.rglob("*") if path.is_file()}
 
 
-def test_a_second_run_writes_what_changed_and_removes_what_is_gone(few, tmp_path):
+def test_a_second_run_writes_only_changes_and_removes_old_files(few, tmp_path):
     own = tmp_path / "site" / "CNAME"
     own.parent.mkdir()
     own.write_text("club.example", encoding="utf-8")
@@ -174,7 +174,7 @@ def test_a_second_run_writes_what_changed_and_removes_what_is_gone(few, tmp_path
     before = files_of(own.parent)
     assert write_site(own.parent, source).changed == 0
     assert files_of(own.parent) == before
-    (own.parent / ".podium-site-ended").mkdir()  # by a run that was ended
+    (own.parent / ".podium-site-ended").mkdir()  # left by an interrupted run
     fewer = podium.read_results(few.frame.filter(pl.col("event_id") != "../e f"), name="league.csv")
     second = write_site(own.parent, ResultsSource(fewer, find("elo")()))
     assert second.removed == 1 + few.frame["player"].n_unique()
@@ -192,7 +192,7 @@ def test_a_second_run_writes_what_changed_and_removes_what_is_gone(few, tmp_path
         write_site(own.parent, source)
 
 
-def test_a_file_that_is_not_the_sites_own_is_not_touched(few, tmp_path):
+def test_a_foreign_file_is_not_overwritten(few, tmp_path):
     (tmp_path / "index.html").write_text("mine", encoding="utf-8")
     with pytest.raises(SiteError, match=r"index.html: does not belong to the site"):
         write_site(tmp_path, ResultsSource(few, find("elo")()))
@@ -212,7 +212,7 @@ def test_an_interrupted_run_leaves_the_old_site(few, tmp_path, monkeypatch):
         write_site(tmp_path, ResultsSource(few, find("trueskill")()))
     assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
     monkeypatch.undo()
-    monkeypatch.setattr(folders.Path, "replace", fail)  # all are made, and the first is put in place
+    monkeypatch.setattr(folders.Path, "replace", fail)  # all files are written, and the first is moved into place
     with pytest.raises(KeyboardInterrupt):
         write_site(tmp_path, ResultsSource(few, find("trueskill")()))
     monkeypatch.undo()
@@ -238,7 +238,7 @@ def test_only_public_pools_have_pages(tmp_path):
 
 
 @pytest.mark.parametrize(("width", "scheme"), WAYS)
-def test_files_can_be_read_and_used_on_every_screen(screens, hostile_site, report, width, scheme):
+def test_static_files_are_readable_on_every_screen(screens, hostile_site, report, width, scheme):
     faults = []
     page = screens(width, scheme, **heard(faults))
     folder = next(path.parent for path in hostile_site.glob("*/rules.html"))
@@ -258,7 +258,7 @@ def test_files_can_be_read_and_used_on_every_screen(screens, hostile_site, repor
     assert faults == []
 
 
-def test_the_filter_finds_players_by_any_part_of_their_names(screens, hostile_site):
+def test_the_filter_finds_players_by_any_part_of_a_name(screens, hostile_site):
     page = screens(390)
     page.goto((hostile_site / "find.html").as_uri())
     page.fill("[data-filter] input", "JAVASCRIPT:")
@@ -270,7 +270,7 @@ def test_the_filter_finds_players_by_any_part_of_their_names(screens, hostile_si
     assert page.locator("#board tbody tr").count() > 10
 
 
-def test_without_scripts_all_pages_of_the_one_file_are_reached_and_one_is_shown(screens, report):
+def test_a_report_without_scripts_shows_one_page_at_a_time(screens, report):
     page = screens(390, script=False)
     page.goto(report.as_uri())
     assert page.locator(".page:visible").count() == 1
@@ -282,7 +282,7 @@ def test_without_scripts_all_pages_of_the_one_file_are_reached_and_one_is_shown(
     assert not page.locator("[data-filter]:visible").count()
 
 
-def test_the_one_file_loads_nothing_and_its_links_lead_within_it(report):
+def test_a_report_loads_nothing_and_links_only_within_itself(report):
     root = tree(report.read_text("utf-8"))
     anchors = [each.attributes["id"] for each in root.every() if "id" in each.attributes]
     assert len(anchors) == len({*anchors})

@@ -1,4 +1,4 @@
-"""Signing in and correcting results in a browser, with scripts and without."""
+"""Signing in and correcting results in a browser, with and without scripts."""
 
 import pytest
 from races import rows
@@ -9,7 +9,7 @@ from podium.service.http import keys
 from podium.store.keys import create_key, list_keys, revoke_key
 from podium.systems import find
 
-POOL = "stewards' cup"  # private, and to be quoted
+POOL = "stewards' cup"  # a private pool whose name needs quoting
 ADDRESS = "/stewards'%20cup"
 ADMIN_PAGES = (
     "",
@@ -27,7 +27,7 @@ ADMIN_PAGES = (
 
 @pytest.fixture(scope="module")
 def cup(site):
-    """A private pool of few events, and a key that administers it."""
+    """Create a small private pool, and return an admin key for it."""
     site.store.create_pool(POOL, find("elo")(), title="Cup of stewards", player_word="rider")
     events = [rows(number, "abcd" if number % 2 else "dbca") for number in range(1, 8)]
     site.store.submit(POOL, [row for event in events for row in event], actor="race server")
@@ -40,15 +40,15 @@ def sign_in(page, key):
 
 
 def figures(page, player):
-    """What pages show of a player: the rating on the board, and the change by the third event."""
+    """Return a player's rating on the leaderboard, and the change in the third event."""
     page.goto(ADDRESS)
     rating = page.locator(f"tr:has(a[href$='/players/{player}']) .rating").first.inner_text().split()[0]
     page.goto(f"{ADDRESS}/events/e3")
     return rating, page.locator(f"a[href$='/events/e3/{player}'] span").first.inner_text()
 
 
-def test_a_correction_is_followed_by_every_figure(site, cup, screens):
-    """Without a script: from the sign-in that a private page shows to the corrected figures."""
+def test_every_figure_follows_a_correction(site, cup, screens):
+    """Without scripts, the test goes from signing in on a private page to the corrected figures."""
     page = screens(1280, script=False)
     assert page.goto(f"{ADDRESS}/events/e3").status == 401
     sign_in(page, cup)
@@ -71,7 +71,7 @@ def test_a_correction_is_followed_by_every_figure(site, cup, screens):
     assert before[0] != after[0] == f"{stored['a']:.0f}"
     assert f"{stored['a']:.1f}" in announced
     assert before[1] != after[1]
-    assert "Photo finish: <d> was first" in page.inner_text("main")  # in the record of the event
+    assert "Photo finish: <d> was first" in page.inner_text("main")  # in the event's record
     assert site.store.verify(POOL) == []
 
 
@@ -82,14 +82,14 @@ def store_it(page, reason):
 
 
 def undo(page):
-    """Take back what led to this page: what that does is seen first."""
+    """Undo the change on this page, after its preview."""
     page.click("text=Undo this")
     assert "Dry run" in page.inner_text("main")
     store_it(page, "it was right before")
 
 
 @pytest.mark.parametrize("width", [390, 1280][: 2 if EVERY_WAY else 1])
-def test_what_was_done_is_undone_where_it_leads(site, cup, screens, width):
+def test_a_change_can_be_undone_on_the_next_page(site, cup, screens, width):
     page = screens(width, script=False)
     page.goto("/sign-in")
     sign_in(page, cup)
@@ -110,7 +110,7 @@ def test_what_was_done_is_undone_where_it_leads(site, cup, screens, width):
     assert store.event(POOL, "e2").status == "voided"
     undo(page)
     assert store.event(POOL, "e2").status == "rated"
-    undo(page)  # which leads to its undoing, too
+    undo(page)  # this can also be undone
     assert store.event(POOL, "e2").status == "voided"
     undo(page)
     store.submit(POOL, rows(90 + width % 7, [newer, "a"]))
@@ -121,7 +121,7 @@ def test_what_was_done_is_undone_where_it_leads(site, cup, screens, width):
     store_it(page, "one and the same")
     undo(page)
     assert newer in {each.player for each in store.leaderboard(POOL).players}
-    assert page.locator("text=Undo this").count() == 0  # nobody knows into whom
+    assert page.locator("text=Undo this").count() == 0  # the previous merge target is unknown
     page.goto(f"{ADDRESS}/players/{newer}")
     page.click("text=Rename")
     assert page.input_value("form[action$='/rename'] [name=player]") == newer
@@ -132,7 +132,7 @@ def test_what_was_done_is_undone_where_it_leads(site, cup, screens, width):
     assert store.verify(POOL) == []
 
 
-def test_no_other_site_acts_for_whoever_has_signed_in(site, cup, screens):
+def test_other_sites_cannot_act_for_a_signed_in_user(site, cup, screens):
     page = screens(1280)
     page.goto("/sign-in")
     sign_in(page, cup)
@@ -146,19 +146,19 @@ def test_no_other_site_acts_for_whoever_has_signed_in(site, cup, screens):
     with page.expect_response(lambda answer: answer.url.endswith("/settings")) as answer:
         page.goto("http://evil.test/")
     page.unroute_all()
-    assert answer.value.status in (401, 403)  # the cookie is not even sent
+    assert answer.value.status in (401, 403)  # the browser does not even send the cookie
     assert site.store.version(POOL) == version
     assert not site.store.pool(POOL).description.public
 
 
-def test_the_cookie_of_a_revoked_key_opens_nothing(site, cup, screens, monkeypatch):
+def test_a_revoked_keys_cookie_is_useless(site, cup, screens, monkeypatch):
     key = create_key(site.store.engine, "for a while", "admin", POOL)
     page = screens(1280)
     page.goto(f"/sign-in?next={ADDRESS}")
     sign_in(page, key)
     assert page.goto(ADDRESS).status == 200
     revoke_key(site.store.engine, list_keys(site.store.engine)[-1].id)
-    monkeypatch.setattr(keys, "KEY_CACHE_S", 0.0)  # so long it is believed
+    monkeypatch.setattr(keys, "KEY_CACHE_S", 0.0)  # the cache would keep the key for this time
     assert page.goto(ADDRESS).status == 401
     assert page.goto("/admin").status == 401
     assert cup
@@ -168,7 +168,7 @@ WIDTHS = (320, 390, 1280) if EVERY_WAY else (320,)
 
 
 @pytest.mark.parametrize("width", WIDTHS)
-def test_the_pages_of_admins_can_be_read_and_used(site, cup, screens, width):
+def test_admin_pages_are_readable_and_accessible(site, cup, screens, width):
     page = screens(width)
     page.goto("/sign-in")
     sign_in(page, cup)

@@ -1,4 +1,4 @@
-"""Entering a result by tapping names: on a phone and a desk, with and without script."""
+"""Entering a result by tapping names: on a phone and a desktop, with and without scripts."""
 
 import pytest
 from races import rows
@@ -14,7 +14,7 @@ NIGHT = ["Kim", "Bo", "Tobi", "Ayşe", "Jonas", "Mika", "Pipo", "lord farquaad o
 
 @pytest.fixture(scope="module")
 def key(site):
-    """A key that may enter results, in pools that know nine names, or none."""
+    """Return a key that can enter results, in a pool with nine names and in an empty one."""
     site.store.create_pool("night", find("glicko2")(), title="Thursday Game Night", public=True)
     site.store.submit("night", [row for number in range(1, 8) for row in rows(number, NAMES)])
     site.store.create_pool("doubles", find("elo")(), public=True)
@@ -35,7 +35,7 @@ def newest(site, pool):
 
 
 @pytest.mark.parametrize("width", [390, 1280])
-def test_eight_names_are_entered_and_shared_in_fourteen_taps(site, key, screens, width):
+def test_fourteen_taps_enter_and_share_eight_names(site, key, screens, width):
     page, taps = screens(width), 0
 
     def tap(selector):
@@ -49,7 +49,7 @@ def test_eight_names_are_entered_and_shared_in_fourteen_taps(site, key, screens,
     tap("a.add")
     for name in NIGHT:
         tap(f".taps button:text-is('{name}')")
-    page.locator("ol li").last.locator("[data-change]:not(:empty)").wait_for()  # only the last answer has it
+    page.locator("ol li").last.locator("[data-change]:not(:empty)").wait_for()  # only the last response contains it
     assert_readable(page)
     shown = {
         row.locator("bdi").inner_text(): row.locator("[data-change]").inner_text()
@@ -64,7 +64,7 @@ def test_eight_names_are_entered_and_shared_in_fourteen_taps(site, key, screens,
     assert taps <= 14
 
 
-def test_ties_quits_moves_and_new_names(site, key, screens):
+def test_ties_quits_moves_and_new_names_can_be_entered(site, key, screens):
     page = screens(390)
     sign_in(page, key, "night")
     page.goto("/night/tonight")
@@ -82,7 +82,7 @@ def test_ties_quits_moves_and_new_names(site, key, screens):
     assert newest(site, "night") == {"Kim": 1, "Waldemar": 2, "Tobi": 2, "Mika": None}
 
 
-def test_a_row_is_dragged_by_its_number(site, key, screens):
+def test_a_row_can_be_dragged_by_its_number(site, key, screens):
     page = screens(390)
     sign_in(page, key, "night")
     page.goto("/night/tonight")
@@ -96,7 +96,7 @@ def test_a_row_is_dragged_by_its_number(site, key, screens):
     assert page.locator("ol bdi").all_inner_texts() == ["Tobi", "Kim", "Bo"]
 
 
-def test_doubles_are_tapped_two_by_two(site, key, screens):
+def test_doubles_are_entered_in_pairs(site, key, screens):
     page = screens(390)
     sign_in(page, key, "doubles")
     page.goto("/doubles/tonight")
@@ -111,7 +111,7 @@ def test_doubles_are_tapped_two_by_two(site, key, screens):
 
 
 @pytest.mark.parametrize(("width", "script"), WAYS)
-def test_the_page_works_at_each_width_with_and_without_script(site, key, screens, width, script):
+def test_the_page_works_at_each_width_with_and_without_scripts(site, key, screens, width, script):
     page = screens(width, script=script)
     sign_in(page, key, "night")
     page.goto("/night/tonight")
@@ -133,7 +133,7 @@ def test_the_page_works_at_each_width_with_and_without_script(site, key, screens
     assert "Undone" in page.inner_text("main .note")
 
 
-def test_an_empty_pool_takes_pasted_names(site, key, screens):
+def test_an_empty_pool_accepts_pasted_names(site, key, screens):
     page = screens(390)
     sign_in(page, key, "first-night")
     page.goto("/first-night/tonight")

@@ -1,4 +1,4 @@
-"""Templates: escaped without exception, each with no other names than its page has."""
+"""Templates escape everything and use only names that their page provides."""
 
 import ast
 import functools
@@ -19,7 +19,7 @@ from podium.service.web.rendering import PACKAGES, Page, Site, environment
 
 
 def pages():
-    """Each template with the names that a module gives to its page."""
+    """Yield each template with the names that a module gives to its page."""
     for package in PACKAGES:
         for path in sorted(Path(str(files(package))).rglob("*.py")):
             tree = [*ast.walk(ast.parse(path.read_text(encoding="utf-8")))]
@@ -47,7 +47,7 @@ def parsed_template(name):
 
 
 def names_set_in(name):
-    """The names that a template, and those that it extends, give to something."""
+    """Return the names that a template and its parent templates define."""
     parsed = parsed_template(name)
     names = {each.name for each in parsed.find_all(nodes.Macro)} | {
         each.target for each in parsed.find_all(nodes.Import)
@@ -57,7 +57,7 @@ def names_set_in(name):
 
 
 def names_in(template, variable):
-    """The attributes of a variable that a template and those that it extends or includes have of it."""
+    """Return a variable's attributes used by a template and the templates that it extends or includes."""
     parsed = parsed_template(template)
     names = {
         each.attr
@@ -70,20 +70,20 @@ def names_in(template, variable):
 
 
 @pytest.mark.parametrize(("template", "given"), [*pages()])
-def test_a_template_shows_only_what_its_page_has(template, given):
+def test_a_template_uses_only_its_pages_names(template, given):
     assert names_in(template, "page") - given - {*dir(Page)} == set()
     assert names_in(template, "site") - {each.name for each in fields(Site)} == set()
 
 
 @pytest.mark.parametrize(("package", "name"), TEMPLATES)
-def test_a_label_stands_on_what_has_a_role(package, name):
-    """ARIA 1.2 has no names for what has none: readers pass over it."""
+def test_labels_are_on_elements_with_a_role(package, name):
+    """ARIA 1.2 allows no label without a role, and screen readers ignore it."""
     text = files(package).joinpath("templates", name).read_text(encoding="utf-8")
     assert re.findall(r"<(?:span|div|p|td|b|small)\b(?![^>]*\brole=)[^>]*\baria-label=", text) == []
 
 
 @pytest.mark.parametrize(("package", "name"), TEMPLATES)
-def test_a_template_escapes_all(package, name):
+def test_a_template_escapes_everything(package, name):
     text = files(package).joinpath("templates", name).read_text(encoding="utf-8")
     assert re.search(r"\|\s*safe|autoescape\s+false|\sstyle=|\son[a-z]+=|<style|javascript:", text) is None
     own = names_set_in(name) | set(environment().globals)
@@ -93,17 +93,17 @@ def test_a_template_escapes_all(package, name):
     assert jinja2.meta.find_undeclared_variables(parsed_template(name)) - own <= {"page", "site"}
 
 
-def test_markup_is_made_in_a_few_modules_only():
-    """Of strings that the module has; whatever else is put in is escaped."""
+def test_markup_is_built_only_from_constants():
+    """Its strings are in the module, and every inserted value is escaped."""
     for path in [*files("podium.pages").iterdir(), *files(web).iterdir()]:
         if path.name.endswith(".py"):
             text = path.read_text(encoding="utf-8")
             if path.name == "numbers.py":
-                text = text.replace("Markup(str.format(self, *map(escape, values), **safe))", "")  # of a `Shape`
+                text = text.replace("Markup(str.format(self, *map(escape, values), **safe))", "")  # in `Shape`
             assert re.search(r"\b(Markup|Shape)\((?!['\")DASH]|\n|str\):)", text) is None, path.name
 
 
-def test_a_shape_is_filled_as_markup_is():
+def test_a_shape_is_filled_like_markup():
     for value in ("<b>'\"&", Markup("<i>&amp;</i>"), 1.5, None, "{0}"):
         text = "<b class='{name}'>{0} {1}</b>"
         assert Shape(text).format(value, "&", name=value) == Markup(text).format(  # noqa: S704
@@ -111,7 +111,7 @@ def test_a_shape_is_filled_as_markup_is():
         )
 
 
-def test_the_environment_escapes_and_knows_no_missing_name():
+def test_the_environment_escapes_and_rejects_missing_names():
     template = create_environment("podium.service.web").from_string("{{ text }}")
     assert template.render(text="<b>") == "&lt;b&gt;"
     with pytest.raises(jinja2.UndefinedError):

@@ -1,4 +1,4 @@
-"""The commands, run as their users run them."""
+"""The commands, run as users run them."""
 
 import json
 from pathlib import Path
@@ -19,7 +19,7 @@ def karts(tmp_path_factory):
     return path
 
 
-def test_rate_writes_ratings_and_history_that_read_back_the_same(karts, tmp_path):
+def test_rate_writes_ratings_and_history_that_can_be_read_back(karts, tmp_path):
     outputs = {suffix: tmp_path / f"ratings{suffix}" for suffix in (".csv", ".parquet", ".json", ".jsonl", ".xlsx")}
     for out in outputs.values():
         run("rate", karts, "--system", "stk", "--ratings", out, "--history", tmp_path / "history.parquet")
@@ -60,17 +60,17 @@ def test_explain_adds_up(karts):
     assert f"What if {player} had …" in imagined or f"{player} won everything there was to win." in imagined
 
 
-def test_hindsight_tells_of_every_event_of_a_day_and_of_the_best_ever(karts):
+def test_hindsight_shows_all_events_one_day_and_the_best_ever(karts):
     every, day, best = (
         pl.read_csv(run("hindsight", karts, *words, "-f", "csv").encode())
         for words in ((), ("--at", "2025-06-30"), ("--best", "--pool", "karts"))
     )
     assert every.height == pl.read_csv(karts).height
-    assert 0 < day.height == day["player"].n_unique() < best.height  # some had not begun
+    assert 0 < day.height == day["player"].n_unique() < best.height  # some players had not started yet
     assert (best["ahead"] - 2.0 * best["deviation"]).is_sorted(descending=True)
 
 
-def test_standard_input_and_settings(karts):
+def test_standard_input_and_settings_are_accepted(karts):
     text = karts.read_text()
     one = run(
         "rate", "-", "-s", "folyami", "--set", "gamma_shape=1", "--set", "remoteness=none", "-f", "csv", stdin=text
@@ -78,7 +78,7 @@ def test_standard_input_and_settings(karts):
     assert one == run("rate", karts, "-s", "folyami", "--set", "gamma-shape=1", "--set", "remoteness=off", "-f", "csv")
 
 
-def test_system_file(karts, tmp_path):
+def test_a_system_file_names_the_system(karts, tmp_path):
     file = tmp_path / "ours.toml"
     file.write_text('system = "elo"\n[parameters]\nk = 10\n')
     assert run("rate", karts, "--system-file", file, "-f", "csv") == run(
@@ -93,14 +93,14 @@ def test_system_file(karts, tmp_path):
         assert message in run("rate", karts, "--system-file", file, status=2)
 
 
-def test_what_the_environment_names_is_the_system_or_is_refused_by_its_name(karts, monkeypatch):
+def test_the_environment_names_the_system_or_causes_an_error(karts, monkeypatch):
     monkeypatch.setenv("PODIUM_SYSTEM", "stk")
     assert run("rate", karts, "-f", "csv") == run("rate", karts, "-s", "stk", "-f", "csv")
     monkeypatch.setenv("PODIUM_SYSTEM", "eloo")
     assert run("rate", karts, status=2).startswith("podium: PODIUM_SYSTEM: 'eloo' is not a system")
 
 
-def test_flags_that_name_columns_read_any_table(tmp_path):
+def test_column_flags_read_any_table(tmp_path):
     path = tmp_path / "meets.csv"
     path.write_text("Meet,Day,Who,Came,Marks,Gang\nA,1,Ana,1,7,x\nA,1,Ben,2,5,y\nA,2,Ben,1,9,y\nA,2,Ana,2,8,x\n")
     words = ("--player", "Who", "--team", "Gang", "--event", "Meet,Day")
@@ -117,7 +117,7 @@ def test_flags_that_name_columns_read_any_table(tmp_path):
     assert pl.read_csv(grid.encode())["score"].to_list() == [7.0, 8.0, 9.0, 1.0]
 
 
-def test_check_and_systems(karts):
+def test_check_and_systems_show_their_output(karts):
     assert "all good" in run("check", karts)
     assert "xonstat-2015" in run("systems")
     assert "remoteness" in run("systems", "folyami")
@@ -203,14 +203,14 @@ def test_bad_usage_is_one_clear_line_and_status_2(words, expected):
     assert all(line.startswith("podium: ") for line in message.splitlines())
 
 
-def test_names_of_systems_and_parameters_are_known_in_any_case(karts):
+def test_names_of_systems_and_parameters_ignore_case(karts):
     assert run("rate", karts, "-s", "Elo", "--set", "K=30", "-f", "csv") == run(
         "rate", karts, "-s", "elo:k=30", "-f", "csv"
     )
 
 
 @pytest.mark.parametrize("typed", [("rate", "none.csv"), ("rate", "none.parquet"), ("rate", "none.pgn", "-f", "pgn")])
-def test_a_missing_file_gets_no_advice_about_its_content(typed):
+def test_a_missing_file_gives_only_advice_about_its_path(typed):
     (line,) = run(*typed, status=2).splitlines()
     assert line.startswith(f"podium: {typed[1]}: cannot be read (No such file or directory")
     assert line.endswith("). Check the path.")
@@ -220,7 +220,7 @@ def test_a_missing_file_gets_no_advice_about_its_content(typed):
     ("rows", "reason"),
     [("r1,ana,1\n", "the only event has a single entrant"), ("", "it has a header but no rows")],
 )
-def test_what_cannot_be_rated_says_why(podium_command, tmp_path, rows, reason):
+def test_results_that_cannot_be_rated_are_explained(podium_command, tmp_path, rows, reason):
     path = tmp_path / "results.csv"
     path.write_text(f"event_id,player,position\n{rows}")
     status, shown, why = podium_command("rate", path)
@@ -235,8 +235,8 @@ def test_what_cannot_be_rated_says_why(podium_command, tmp_path, rows, reason):
         assert bool(rows) != ("has no results to publish. Choose another file." in why)
 
 
-def test_audit_shows_every_table_under_its_title(karts, tmp_path):
-    """Nine in ten of one player's points come from one opponent: the table of that finding is shown by its title."""
+def test_audit_shows_every_table_below_its_title(karts, tmp_path):
+    """One player gets 90 % of the points from one opponent, so this finding's table appears."""
     path = tmp_path / "duels.json"
     duels = [(f"e{n:03}", "ann" if n % 2 else "bob") for n in range(200)]
     rows = [

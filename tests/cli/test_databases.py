@@ -1,4 +1,4 @@
-"""The commands that open a database: which make one, and how one that is no good is refused."""
+"""Commands that open a database: which ones create it, and their errors for an unusable one."""
 
 import json
 import re
@@ -41,14 +41,14 @@ def fill(url, *names):
     ],
     ids=" ".join,
 )
-def test_a_name_that_is_wrong_makes_no_database(words, tmp_path, monkeypatch):
+def test_a_wrong_name_creates_no_database(words, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert "typo.db: there is no such database" in run(*words, "--db", "typo.db", status=2)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_what_is_no_database_of_podium_is_not_praised(tmp_path):
-    """Nothing of it is changed either."""
+def test_foreign_files_are_rejected(tmp_path):
+    """The commands do not change the files."""
     empty, text, foreign, newer, older = (
         tmp_path / f"{name}.db" for name in ("empty", "text", "foreign", "newer", "older")
     )
@@ -80,7 +80,7 @@ def test_what_is_no_database_of_podium_is_not_praised(tmp_path):
     assert "podium pool export" in run("db", "restore", older, "--db", tmp_path / "copy.db", status=2)
 
 
-def test_a_server_without_tables_of_podium_is_not_praised(empty_url):
+def test_a_server_without_podium_tables_is_rejected(empty_url):
     url = empty_url("postgresql")
     assert "it has no Podium tables" in run("verify", "--db", url, status=2)
     run("db", "init", "--db", url)
@@ -96,7 +96,7 @@ def test_a_server_without_tables_of_podium_is_not_praised(empty_url):
         assert "its schema is 0003" in run(*words, "--db", url, status=2)
 
 
-def test_verify_and_restore_count_what_they_compared(tmp_path):
+def test_verify_and_restore_show_how_much_they_compared(tmp_path):
     path, copy = tmp_path / "podium.db", tmp_path / "copy.db"
     fill(str(path), "one", "two").close()
     verified, *heads = run("verify", "--db", path).splitlines()
@@ -106,13 +106,13 @@ def test_verify_and_restore_count_what_they_compared(tmp_path):
     assert "already exists" in run("db", "restore", copy, "--db", path, status=2)
     restored = tmp_path / "restored.db"
     assert "2 pools, 4 events, 10 changes" in run("db", "restore", copy, "--db", restored)
-    assert files_of(restored) == [restored]  # the command closed it: nothing is left in a file beside it
+    assert files_of(restored) == [restored]  # the command closed the database, so it has one file
     assert "no such file" in run("db", "restore", tmp_path / "none.db", "--db", tmp_path / "x.db", status=2)
     run("db", "init", "--db", tmp_path / "new.db")
     assert "there are no pools to compare" in run("verify", "--db", tmp_path / "new.db", status=1)
 
 
-def test_keys_and_webhooks_are_made_listed_and_withdrawn(tmp_path):
+def test_keys_and_webhooks_are_created_listed_and_removed(tmp_path):
     path = tmp_path / "podium.db"
     fill(str(path), "main").close()
     words = ("--db", path)
@@ -135,7 +135,7 @@ def players_in(path):
         return store.leaderboard("main").players
 
 
-def test_an_account_is_merged_and_is_a_player_of_its_own_again(tmp_path):
+def test_an_account_is_merged_and_separated_again(tmp_path):
     path = tmp_path / "podium.db"
     with closing(fill(str(path), "main")) as store:
         store.submit("main", rows(3, "bd"))
@@ -155,8 +155,8 @@ def test_an_account_is_merged_and_is_a_player_of_its_own_again(tmp_path):
     assert {each.player for each in players_in(path)} == {"b", "d"}
 
 
-def test_a_process_ends_with_its_database_closed(tmp_path):
-    """The commands of the other tests run in the tests' own process."""
+def test_a_process_closes_its_database_at_the_end(tmp_path):
+    """Other tests run the commands in their own process."""
     path = tmp_path / "podium.db"
     fill(str(path), "main").close()
     words = ("void", "--event", "e1", "--pool", "main", "--db", str(path))
@@ -166,8 +166,8 @@ def test_a_process_ends_with_its_database_closed(tmp_path):
     assert files_of(path) == [path]
 
 
-def test_verify_goes_on_past_faults_and_names_all(tmp_path):
-    """A pool whose log cannot be read keeps no other from being compared."""
+def test_verify_continues_after_errors_and_names_all(tmp_path):
+    """A pool with an unreadable log does not stop the comparison of others."""
     path = tmp_path / "podium.db"
     with closing(fill(str(path), "one", "three", "two")) as store, store.engine.begin() as connection:
         connection.execute(sa.text("UPDATE log SET body = 'x' WHERE kind = 'submit' AND pool_id = 1"))

@@ -1,4 +1,4 @@
-"""The files that help to deploy Podium: read as far as they can be here, and the commands in them exist."""
+"""The deployment files: valid as far as a test can tell, with existing commands."""
 
 import configparser
 import json
@@ -15,7 +15,7 @@ from podium.service.server import GRACE_S
 DOCS = Path(__file__).parents[2] / "docs"
 FOLDER = DOCS / "deployment"
 UNITS = [DOCS / "podium.service", *sorted(FOLDER.glob("*.service")), *sorted(FOLDER.glob("*.timer"))]
-OPTIONS = {  # of systemd.unit, systemd.service, systemd.exec, systemd.kill, systemd.resource-control and systemd.timer
+OPTIONS = {  # in systemd.unit, systemd.service, systemd.exec, systemd.kill, systemd.resource-control and systemd.timer
     "Unit": "Description After Wants",
     "Install": "WantedBy",
     "Timer": "OnCalendar RandomizedDelaySec Persistent",
@@ -38,7 +38,7 @@ def read_unit(path):
 
 
 def refuse_unknown(podium_command, words):
-    """Each command exists, and takes the options that it is given."""
+    """Fail unless each command exists and accepts its options."""
     names = []
     for word in words:
         if word.startswith("-") or not re.fullmatch(r"[a-z-]+", word) or len(names) == 2:
@@ -55,7 +55,7 @@ def refuse_unknown(podium_command, words):
 
 
 @pytest.mark.parametrize("path", UNITS, ids=lambda path: path.name)
-def test_units_have_options_that_there_are_and_start_commands_that_there_are(path, podium_command):
+def test_units_have_valid_options_and_commands(path, podium_command):
     unit = read_unit(path)
     for section in unit.sections():
         assert {*unit[section]} <= {*OPTIONS[section].split()}
@@ -65,7 +65,7 @@ def test_units_have_options_that_there_are_and_start_commands_that_there_are(pat
         refuse_unknown(podium_command, shlex.split(command.replace("%i", "8000")))
 
 
-def test_an_instance_of_the_template_has_a_port_a_cache_and_time_to_stop():
+def test_an_instance_has_a_port_a_cache_and_time_to_stop():
     service = read_unit(FOLDER / "podium@.service")["Service"]
     assert "--port %i" in service["ExecStart"]
     assert service["Environment"] == "PODIUM_CACHE_DIR=%C/podium"
@@ -78,11 +78,11 @@ def test_an_instance_of_the_template_has_a_port_a_cache_and_time_to_stop():
     }
 
 
-def test_the_container_file_has_two_stages_a_plain_user_and_commands_that_there_are(podium_command):
+def test_the_container_file_has_two_stages_and_valid_commands(podium_command):
     text = (FOLDER / "Containerfile").read_text(encoding="utf-8").replace("\\\n", " ")
     lines = [line.split(maxsplit=1) for line in text.splitlines() if line and not line.startswith("#")]
     images = [rest for name, rest in lines if name == "FROM"]
-    assert [image.split()[0] for image in images] == ["python:3.13-slim"] * 2  # no host: the engine's own
+    assert [image.split()[0] for image in images] == ["python:3.13-slim"] * 2  # no host, so the engine's registry
     assert "COPY --from=build /opt/podium /opt/podium" in text
     values = dict(lines)
     assert values["USER"] == "10001"
@@ -98,7 +98,7 @@ def test_the_container_file_has_two_stages_a_plain_user_and_commands_that_there_
     assert "/readyz" in probe[1]
 
 
-def test_the_image_is_built_from_few_files_and_by_the_hashes_of_the_lock_file():
+def test_the_image_needs_few_files_and_checks_hashes():
     root = DOCS.parent
     ignored = (root / ".dockerignore").read_text(encoding="utf-8").splitlines()
     assert "*" in ignored
@@ -116,7 +116,7 @@ def test_the_image_is_built_from_few_files_and_by_the_hashes_of_the_lock_file():
     assert {*re.search(r"uninstall --yes (.*)", text)[1].split()} <= {*locked}
 
 
-def test_compose_has_two_profiles_that_run_commands_there_are(podium_command):
+def test_compose_has_two_profiles_with_valid_commands(podium_command):
     compose = yaml.safe_load((FOLDER / "compose.yaml").read_text(encoding="utf-8"))
     services = compose["services"]
     profiles = {name: service["profiles"] for name, service in services.items()}
@@ -135,7 +135,7 @@ def test_compose_has_two_profiles_that_run_commands_there_are(podium_command):
 
 
 @pytest.mark.parametrize("name", ["Caddyfile", "nginx.conf"])
-def test_web_servers_balance_between_two_instances_and_pass_streams_on(name):
+def test_web_servers_balance_instances_and_pass_streams_on(name):
     text = (FOLDER / name).read_text(encoding="utf-8")
     assert text.count("{") == text.count("}")
     assert "127.0.0.1:8000" in text
@@ -143,7 +143,7 @@ def test_web_servers_balance_between_two_instances_and_pass_streams_on(name):
     assert re.search(r"flush_interval -1|proxy_buffering off", text)
 
 
-def test_the_commands_of_the_page_are_there(podium_command):
+def test_the_pages_commands_exist(podium_command):
     text = (DOCS / "deployment.md").read_text(encoding="utf-8")
     commands = re.findall(r"^    podium ([a-z].*)$", text, re.MULTILINE) + re.findall(r"`podium ([^`…]+)`", text)
     assert len(commands) >= 6

@@ -1,4 +1,4 @@
-"""What needs a library that is not installed says which extra to install."""
+"""An error about a missing library names the extra to install."""
 
 import json
 import subprocess
@@ -39,8 +39,8 @@ print(json.dumps(ends))
 """
 
 
-def test_a_command_names_the_extra_that_it_needs(tmp_path):
-    """In a process that has loaded none of the libraries; each is missing in turn."""
+def test_a_command_names_its_missing_extra(tmp_path):
+    """A process that has loaded no library runs the commands without each library in turn."""
     cases = json.dumps([(library, [*map(str, words)]) for library, words, _ in CASES])
     command = [sys.executable, "-c", WITHOUT_EACH, cases]
     completed = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, cwd=tmp_path)
@@ -50,7 +50,7 @@ def test_a_command_names_the_extra_that_it_needs(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_client_names_the_extra_that_it_needs(monkeypatch):
+def test_the_client_names_its_missing_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "podium.client", None)
     with pytest.raises(MissingExtraError, match="the client needs the extra 'client'") as caught:
         podium.Client("http://127.0.0.1:1", "key")

@@ -1,4 +1,4 @@
-"""A file that a command writes appears whole or not at all."""
+"""Commands write complete files or none."""
 
 import math
 import os
@@ -20,7 +20,7 @@ def fail_halfway(path):
         raise RuntimeError("halfway")
 
 
-def test_what_fails_halfway_leaves_the_file_that_was_there_and_nothing_else(tmp_path):
+def test_a_failed_write_keeps_the_old_file_and_leaves_no_other(tmp_path):
     path = tmp_path / "ratings.csv"
     path.write_text("before", encoding="utf-8")
     with pytest.raises(RuntimeError, match="halfway"):
@@ -29,7 +29,7 @@ def test_what_fails_halfway_leaves_the_file_that_was_there_and_nothing_else(tmp_
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_a_file_that_cannot_be_written_is_one_error(tmp_path):
+def test_an_unwritable_file_gives_one_error(tmp_path):
     frame = pl.DataFrame({"rating": [1500.0]})
     with pytest.raises(OutputError, match="there is no folder"):
         check_output(tmp_path / "absent" / "ratings.csv")
@@ -42,7 +42,7 @@ def test_a_file_that_cannot_be_written_is_one_error(tmp_path):
     assert unused_path(tmp_path / "taken.csv").name == "taken-2.csv"
 
 
-def test_a_workbook_has_the_texts_and_numbers_of_the_table(tmp_path):
+def test_a_workbook_has_the_tables_texts_and_numbers(tmp_path):
     path = tmp_path / "ratings.xlsx"
     names = ["=1+1", "https://example.org", "007", "Ελένη \U0001f3ce"]
     frame = pl.DataFrame({"player": names, "rating": [1500.1, None, math.nan, -1e300], "provisional": [True] * 4})
@@ -55,7 +55,7 @@ def test_a_workbook_has_the_texts_and_numbers_of_the_table(tmp_path):
     assert pl.read_excel(path, raise_if_empty=False).height == 0
 
 
-def test_a_workbook_without_its_library_or_with_too_many_rows_is_one_error(tmp_path, monkeypatch):
+def test_a_workbook_needs_its_library_and_few_enough_rows(tmp_path, monkeypatch):
     path = tmp_path / "ratings.xlsx"
     monkeypatch.setattr("podium.cli.terminal.options.MAX_SHEET_ROWS", 2)
     with pytest.raises(OutputError) as refused:
@@ -67,7 +67,7 @@ def test_a_workbook_without_its_library_or_with_too_many_rows_is_one_error(tmp_p
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_disk_that_fills_up_leaves_the_ratings_that_were_there(tmp_path, monkeypatch):
+def test_a_full_disk_keeps_the_old_ratings(tmp_path, monkeypatch):
     def write_half(frame, path, **options):
         path.write_text("half", encoding="utf-8")
         raise pl.exceptions.ComputeError("parquet: underlying IO error: No space left on device (os error 28)")
@@ -81,7 +81,7 @@ def test_a_disk_that_fills_up_leaves_the_ratings_that_were_there(tmp_path, monke
     assert [each.read_text(encoding="utf-8") for each in tmp_path.iterdir()] == ["before"]
 
 
-def test_what_is_no_file_is_not_replaced_and_a_link_stays_one(tmp_path):
+def test_only_files_are_replaced_and_a_link_stays_a_link(tmp_path):
     pipe, link, linked = tmp_path / "pipe", tmp_path / "link", tmp_path / "linked"
     os.mkfifo(pipe)
     with pytest.raises(OutputError, match="it is not a file"):
@@ -90,12 +90,12 @@ def test_what_is_no_file_is_not_replaced_and_a_link_stays_one(tmp_path):
     link.symlink_to(linked)
     write_text("new", link)
     assert (link.is_symlink(), linked.read_text(encoding="utf-8")) == (True, "new")
-    linked.chmod(0o600)  # for its owner's eyes
+    linked.chmod(0o600)  # only the owner can read it
     write_text("newer", linked)
     assert (linked.stat().st_mode & 0o777, link.read_text(encoding="utf-8")) == (0o600, "newer")
 
 
-def test_a_cell_is_a_value_as_people_read_it():
+def test_a_cell_is_a_readable_value():
     assert [cell(value) for value in (None, True, False, 0.25, 1234.567, 3, "ana")] == [
         "", "yes", "", "0.2500", "1,234.57", "3", "ana"
     ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""`podium import`, and `--format` on the commands that take results."""
+"""`podium import`, and `--format` on commands that accept results."""
 
 import sqlite3
 
@@ -13,7 +13,7 @@ from podium.cli.commands import build
 from podium.cli.terminal.options import SUFFIXES
 
 
-def test_an_import_says_what_it_took_and_writes_results_and_names(podium_command, tmp_path):
+def test_an_import_describes_and_writes_results_and_names(podium_command, tmp_path):
     report = write_input(tmp_path, "xonstat", REPORT.replace("P Ben=", "P bot#1\nP Ben="))
     out, names = tmp_path / "results.csv", tmp_path / "names.csv"
     status, output, errors = podium_command("import", "xonstat", report, "-o", out, "--names", names)
@@ -32,7 +32,7 @@ def test_a_dry_run_shows_the_first_rows_and_writes_nothing(podium_command, tmp_p
     assert output.count("lichess.org/") == 10
 
 
-def test_bad_input_writes_nothing_and_ends_with_status_2(podium_command, tmp_path):
+def test_invalid_input_writes_nothing_and_ends_with_status_2(podium_command, tmp_path):
     path = write_input(tmp_path, "zakstunts", ZAKSTUNTS + "C9,Cy,0,0,\n")
     out = tmp_path / "results.csv"
     status, output, errors = podium_command("import", "zakstunts", path, "-o", out)
@@ -45,16 +45,16 @@ def test_bad_input_writes_nothing_and_ends_with_status_2(podium_command, tmp_pat
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
-def test_what_is_written_reads_back_as_the_table(suffix, podium_command, tmp_path):
+def test_written_files_can_be_read_back(suffix, podium_command, tmp_path):
     path = write_input(tmp_path, "challonge", tournament(match()))
     out = tmp_path / f"results{suffix}"
     assert podium_command("import", "challonge", path, "-o", out)[0] == 0
     imported = podium.importers.read_format("challonge", [path]).table
-    read = podium.read_results(out, lenient=suffix == ".xlsx")  # a workbook is never read strictly
+    read = podium.read_results(out, lenient=suffix == ".xlsx")  # workbooks are always read leniently
     assert read.frame.equals(podium.read_results(imported).frame)
 
 
-def test_standard_input_and_output(tmp_path):
+def test_standard_input_and_output_are_supported(tmp_path):
     piped = run("import", "pgn", "-", "-o", "-", stdin=games(("a", "1-0")))
     assert piped.splitlines()[0] == "event_id,started_at,pool,mode,player,position,status,ranked"
 
@@ -95,8 +95,8 @@ def test_bad_usage_is_one_clear_line(words, message, podium_command, tmp_path, m
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_every_command_that_takes_results_reads_foreign_formats():
-    """By their options: a command with FILE has `--format` and `--map`."""
+def test_every_command_with_results_reads_other_formats():
+    """The options show it: a command with FILE has `--format` and `--map`."""
     commands = typer.main.get_command(build())
     taking = set()
     for name, command in getattr(commands, "commands", {}).items():
@@ -110,7 +110,7 @@ def test_every_command_that_takes_results_reads_foreign_formats():
     }  # fmt: skip
 
 
-def test_rating_a_foreign_file_is_rating_its_results(podium_command, tmp_path):
+def test_rating_another_format_gives_its_results_ratings(podium_command, tmp_path):
     path, out = write_input(tmp_path, "racetime", WHOLE["racetime"]), tmp_path / "results.csv"
     assert podium_command("import", "racetime", path, "-o", out)[0] == 0
     words = ("-s", "elo", "-f", "csv")
@@ -120,8 +120,8 @@ def test_rating_a_foreign_file_is_rating_its_results(podium_command, tmp_path):
     assert "2 players: all good" in podium_command("check", path, "--format", "racetime")[1]
 
 
-def test_ingest_calls_players_by_their_names(podium_command, tmp_path):
-    """Results under an id are still that player's; a name that another has is refused, and said."""
+def test_ingest_uses_the_players_names(podium_command, tmp_path):
+    """Later results with an id still count for its player. A name that is taken is rejected with a message."""
     url = f"sqlite:///{tmp_path}/podium.db"
     assert podium_command("pool", "create", "dm", "--system", "elo", "--db", url)[0] == 0
     results, names = tmp_path / "results.csv", tmp_path / "names.csv"
@@ -140,7 +140,7 @@ def test_ingest_calls_players_by_their_names(podium_command, tmp_path):
     assert (wrong[0], "needs the player and name columns" in wrong[2]) == (2, True)
 
 
-def test_ingest_takes_a_foreign_file(podium_command, tmp_path):
+def test_ingest_reads_another_format(podium_command, tmp_path):
     url = f"sqlite:///{tmp_path}/podium.db"
     assert podium_command("pool", "create", "dm", "--system", "elo", "--db", url)[0] == 0
     path = write_input(tmp_path, "xonstat", REPORT)
@@ -159,7 +159,7 @@ def test_ingest_takes_a_foreign_file(podium_command, tmp_path):
     assert (status, errors) == (2, f"podium: {path}: has no events of pool dm, only 1 of ctf\n")
 
 
-def test_what_a_table_leaves_open_is_asked_in_a_terminal(podium_command, tmp_path, monkeypatch):
+def test_a_terminal_asks_about_unclear_columns(podium_command, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     path = tmp_path / "club.csv"
     path.write_text("Datum;Heim;Gast;Ergebnis\n3/4/2025;Ana;Ben;3:1\n;Ana;Cy;2:2\n")
@@ -190,7 +190,7 @@ def test_what_a_table_leaves_open_is_asked_in_a_terminal(podium_command, tmp_pat
         (("import", "FILE", "--set", "source.shet=A"), "'shet' is not known; did you mean 'sheet'?"),
     ],
 )
-def test_a_key_that_a_map_has_not_is_refused(words, message, podium_command, tmp_path):
+def test_unknown_map_keys_are_rejected(words, message, podium_command, tmp_path):
     path = write_input(tmp_path, "zakstunts", ZAKSTUNTS)
     status, _, errors = podium_command(*(str(path) if word == "FILE" else word for word in words))
     assert (status, message in errors) == (2, True), errors

@@ -1,4 +1,4 @@
-"""`podium rate` of a folder: as one table, and in parts."""
+"""`podium rate` on a folder, as one table and in parts."""
 
 import polars as pl
 import pytest
@@ -20,11 +20,11 @@ def folder(tmp_path):
     return tmp_path
 
 
-def test_a_folder_is_rated_as_its_files_in_one(folder):
+def test_a_folder_is_rated_like_one_file(folder):
     whole = run("rate", folder / "whole.parquet", "-f", "csv", "--history", folder / "whole-history.parquet")
     assert run("rate", folder / "seasons", "-f", "csv") == whole
     for name in ("seasons", "pools"):
-        for _ in range(2):  # the second continues from the end of the first
+        for _ in range(2):  # the second run continues at the end of the first
             assert run("rate", folder / name, "--parts", folder / "out" / name, "-f", "csv") == whole
     parts = pl.read_parquet(folder / "out" / "seasons" / "history" / "part-000001.parquet")
     assert_frame_equal(parts, pl.read_parquet(folder / "whole-history.parquet"), check_exact=True)
@@ -34,14 +34,14 @@ def test_a_folder_is_rated_as_its_files_in_one(folder):
         assert first == second
 
 
-def test_saved_ratings_begin_parts_too(folder):
+def test_parts_can_start_from_saved_ratings(folder):
     run("rate", folder / "whole.parquet", "--ratings", folder / "spring.parquet")
     duels(9, first=40).write_parquet(folder / "summer.parquet")
     words = ("rate", folder / "summer.parquet", "--start", folder / "spring.parquet", "-f", "csv")
     assert run(*words, "--parts", folder / "out") == run(*words)
 
 
-def test_what_does_not_go_with_parts_is_refused(folder):
+def test_options_that_contradict_parts_are_rejected(folder):
     for words, reason in (
         (["seasons", "--history", folder / "h.parquet"], "Leave out --ratings and --history"),
         (["whole.parquet", "-f", "racetime"], "--parts needs Parquet files of results. Make them with podium import"),
@@ -49,7 +49,7 @@ def test_what_does_not_go_with_parts_is_refused(folder):
         assert reason in run("rate", folder / words[0], *words[1:], "--parts", folder / "out", status=2)
 
 
-def test_a_folder_in_which_nothing_counts_says_so(folder):
+def test_a_folder_without_rateable_events_has_a_message(folder):
     (folder / "none").mkdir()
     duels(1)[:1].write_parquet(folder / "none" / "lone.parquet")
     assert "nothing here can be rated" in streams("rate", folder / "none")[0]

@@ -1,4 +1,4 @@
-"""The first admin key, and the unit file of systemd."""
+"""The first admin key, and the systemd unit."""
 
 import configparser
 import stat
@@ -28,13 +28,13 @@ def test_the_first_admin_key_can_be_a_file_that_only_its_owner_reads(tmp_path, c
     with store.engine.connect() as connection:
         assert find_key(connection, file.read_text(encoding="ascii").strip()).role == "admin"
     assert "podium_" not in capsys.readouterr().out
-    create_first_key(store, file)  # there is one already
+    create_first_key(store, file)  # an admin key exists already
     assert len(list_keys(store.engine)) == 1
     store.close()
 
 
-def test_the_unit_file_is_hardened_and_lets_kernels_be_compiled():
-    """Compiled code is written to pages that are executed then, and kept in the cache folder."""
+def test_the_hardened_unit_allows_compiling_kernels():
+    """Compiled code is written to executable memory, and stored in the cache folder."""
     unit = configparser.ConfigParser(strict=True, interpolation=None)
     unit.read_string(UNIT.read_text(encoding="utf-8"))
     service = unit["Service"]

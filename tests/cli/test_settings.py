@@ -1,4 +1,4 @@
-"""podium.toml, PODIUM_SYSTEM and the default system; init, which writes the first; completion; the first run."""
+"""podium.toml, PODIUM_SYSTEM and the default system; `podium init`, shell completion, and the first run."""
 
 import json
 import os
@@ -21,7 +21,7 @@ SEASON = RACE.with_name("season.csv")
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """A folder to write podium.toml to; the command is run in one below it."""
+    """Return a folder for podium.toml, and run commands in a folder below it."""
     below = tmp_path / "club" / "2026"
     below.mkdir(parents=True)
     monkeypatch.chdir(below)
@@ -37,13 +37,13 @@ def ratings(*words):
     return run("rate", *words, "-f", "csv")
 
 
-def test_commands_rate_with_elo_where_nothing_is_named(folder):
+def test_commands_use_elo_without_a_named_system(folder):
     assert ratings(RACE) == ratings(RACE, "-s", "elo")
     assert run("rate", RACE).startswith("elo\n")
     assert run("evaluate", RACE) == run("evaluate", RACE, "-s", "elo")
 
 
-def test_settings_of_a_folder_hold_below_it(folder):
+def test_settings_of_a_folder_apply_below_it(folder):
     (folder / "data").mkdir()
     (folder / "data" / "races.csv").write_bytes(RACE.read_bytes())
     write(folder, 'system = "elo"\nfile = "data/races.csv"\n[parameters]\nk = 40\n[leaderboard]\ntop = 1\n')
@@ -55,7 +55,7 @@ def test_settings_of_a_folder_hold_below_it(folder):
     assert Path("histories.svg").exists()
 
 
-def test_an_option_goes_before_the_environment_and_that_before_the_settings(folder, monkeypatch):
+def test_options_override_the_environment_which_overrides_settings(folder, monkeypatch):
     write(folder, 'system = "elo:k=40"\nperiod = "1d"\n[leaderboard]\ntop = 1\n')
     assert ratings(RACE) == ratings(RACE, "-s", "elo:k=40", "--period", "1d")
     assert ratings(RACE, "--set", "Scale=300") == ratings(RACE, "-s", "elo:k=40,scale=300")
@@ -66,7 +66,7 @@ def test_an_option_goes_before_the_environment_and_that_before_the_settings(fold
     assert ratings(RACE, "-s", "elo:k=5") != ratings(RACE)
 
 
-def test_format_and_map_of_the_settings_are_those_of_their_own_file(folder):
+def test_format_and_map_apply_only_to_the_settings_own_file(folder):
     (folder / "own.csv").write_text("Race,Driver,Pos\n1,Ana,1\n1,Ben,2\n")
     (folder / "own.toml").write_text('[columns]\nevent_id = "Race"\nplayer = "Driver"\nposition = "Pos"\n')
     write(folder, 'file = "own.csv"\nmap = "own.toml"\n')
@@ -76,7 +76,7 @@ def test_format_and_map_of_the_settings_are_those_of_their_own_file(folder):
     assert "Ana" in ratings("../own.csv")
 
 
-def test_pool_and_database_of_the_settings(folder):
+def test_settings_name_the_pool_and_the_database(folder):
     write(folder, 'pool = "karts"\ndb = "club.db"\n')
     run("pool", "create", "karts")
     assert (folder / "club.db").exists()
@@ -105,24 +105,24 @@ def test_pool_and_database_of_the_settings(folder):
         ("parameters = 3\n", 1, "it must be a table of the system's parameters"),
     ],
 )
-def test_what_is_wrong_in_the_settings_is_said_with_its_line(folder, text, line, message):
+def test_errors_in_the_settings_name_the_line(folder, text, line, message):
     write(folder, text)
     where = f"{folder / 'podium.toml'}: " if line is None else f"{folder / 'podium.toml'}, line {line}: "
     shown = run("rate", RACE, status=2)
     assert shown.startswith(f"podium: {where}")
     assert message in shown
-    assert "Usage" in run("rate", "--help")  # which needs no settings
+    assert "Usage" in run("rate", "--help")  # help needs no settings
 
 
 @pytest.mark.skipif(os.name != "posix" or os.getuid() != 0, reason="only root can give a file to another user")
-def test_a_system_in_another_users_settings_is_not_run(folder):
+def test_another_users_settings_run_no_code(folder):
     (folder / "own.py").write_text("raise SystemExit('ran')\n")
     write(folder, 'system = "own.py:Own"\n')
     os.chown(folder / "podium.toml", 65534, 65534)
     assert "the file belongs to another user" in run("rate", RACE, status=2)
 
 
-def test_init_takes_its_answers_as_options(folder):
+def test_init_accepts_answers_as_options(folder):
     assert "podium.toml is written" in run("init", "--file", RACE, "--system", "elo:k=20", "--pool", 'the "best"')
     settings = find_settings()
     assert (settings.get("system"), settings.get("file"), settings.get("pool")) == ("elo:k=20", str(RACE), 'the "best"')
@@ -133,7 +133,7 @@ def test_init_takes_its_answers_as_options(folder):
     assert find_settings().values == {"system": "elo"}
 
 
-def test_init_asks_four_questions_on_a_terminal(folder, monkeypatch):
+def test_init_asks_four_questions_in_a_terminal(folder, monkeypatch):
     answers = iter(["races.csv", "", "elo", "karts"])
     questions = []
 
@@ -148,8 +148,8 @@ def test_init_asks_four_questions_on_a_terminal(folder, monkeypatch):
     assert find_settings().values == {"file": "races.csv", "system": "elo", "pool": "karts"}
 
 
-def test_a_shell_completes_names_of_systems_without_loading_the_engine(monkeypatch):
-    """As a shell asks: by variables of the environment."""
+def test_a_shell_completes_systems_without_loading_the_engine(monkeypatch):
+    """A shell asks with environment variables."""
     monkeypatch.setenv("_PODIUM_COMPLETE", "complete_bash")
     monkeypatch.setenv("COMP_WORDS", "podium rate results.csv --system gl")
     monkeypatch.setenv("COMP_CWORD", "4")
@@ -159,12 +159,12 @@ def test_a_shell_completes_names_of_systems_without_loading_the_engine(monkeypat
     assert run("plot").split() == ["gamma"]
 
 
-def test_the_demo_explains_first_and_does_without_a_picture(folder, monkeypatch):
+def test_the_demo_starts_with_an_explanation_and_needs_no_chart(folder, monkeypatch):
     def refuse(*_):
         raise MissingExtraError("a chart", "charts")
 
     monkeypatch.setattr(demo, "draw", refuse)
-    monkeypatch.setattr("podium.systems.names", lambda: ("trials",))  # one of those that it shows
+    monkeypatch.setattr("podium.systems.names", lambda: ("trials",))  # one of the demo's systems
     shown = run("demo")
     assert shown.startswith("Why did the winner lose points?")
     assert shown.splitlines()[-2:] == [
@@ -174,7 +174,7 @@ def test_the_demo_explains_first_and_does_without_a_picture(folder, monkeypatch)
     assert list(Path.cwd().iterdir()) == []
 
 
-def test_people_read_the_number_of_disconnects_and_programs_the_bits(capsys):
+def test_tables_show_a_count_of_disconnects_and_csv_the_bits(capsys):
     board = pl.DataFrame({"player": ["ana"], "disconnects": pl.Series([4295036928], dtype=pl.UInt64)})
     show.show(board, show.Format.table)
     show.show(board, show.Format.csv)
@@ -188,7 +188,7 @@ def test_people_read_the_number_of_disconnects_and_programs_the_bits(capsys):
     ]
 
 
-def test_the_first_run_says_that_it_compiles(capsys):
+def test_the_first_run_announces_compiling(capsys):
     from podium.kernels.compiled import announce_compiling, compile_kernel
 
     found_later = []
@@ -211,7 +211,7 @@ def double(x):
 EVIL = "from pathlib import Path\nPath(__file__).with_name('ran').touch()\n"
 
 
-def test_code_that_settings_name_runs_only_once_it_is_trusted(folder):
+def test_code_named_in_settings_runs_only_when_trusted(folder):
     (folder / "own.py").write_text(EVIL)
     write(folder, 'system = "own.py:Own"\n')
     for words in (("rate", RACE), ("leaderboard", RACE), ("evaluate", RACE), ("rate", RACE, "--set", "k=3")):
@@ -225,7 +225,7 @@ def test_code_that_settings_name_runs_only_once_it_is_trusted(folder):
 
 
 @pytest.mark.parametrize("changed", ["own.py", "podium.toml"])
-def test_a_changed_file_is_not_trusted_any_more(folder, changed):
+def test_a_changed_file_is_no_longer_trusted(folder, changed):
     (folder / "own.py").write_text(EVIL)
     write(folder, 'system = "own.py:Own"\n')
     run("trust")
@@ -237,7 +237,7 @@ def test_a_changed_file_is_not_trusted_any_more(folder, changed):
     assert "changed since" not in run("rate", RACE, status=2)
 
 
-def test_a_system_file_runs_no_code_that_is_not_trusted(folder):
+def test_a_system_file_runs_only_trusted_code(folder):
     (folder / "own.py").write_text(EVIL)
     tuned = folder / "tuned.toml"
     tuned.write_text(f'system = "{folder / "own.py"}:Own"\n')
@@ -248,7 +248,7 @@ def test_a_system_file_runs_no_code_that_is_not_trusted(folder):
     assert (folder / "ran").exists()
 
 
-def test_trust_says_what_it_lacks(folder):
+def test_trust_reports_missing_settings_and_code(folder):
     assert "podium init" in run("trust", status=2)
     write(folder, 'system = "elo"\n')
     assert "names no Python code" in run("trust")

@@ -1,4 +1,4 @@
-"""What the commands show on a terminal of 80 columns is what stands in the golden files."""
+"""The commands' output on a terminal of 80 columns matches the golden files."""
 
 import shlex
 
@@ -24,22 +24,22 @@ ROWS = {
 }
 
 
-def test_the_help_of_every_command_is_what_it_was():
-    """`python tests/screens.py` writes it anew."""
+def test_the_help_of_every_command_is_unchanged():
+    """`python tests/screens.py` updates it."""
     assert help_screens() == HELP.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("system", COMMANDS)
-def test_the_tables_of_commands_are_what_they_were(system):
+def test_the_tables_of_commands_are_unchanged(system):
     assert table_screens(system) in TABLES.read_text(encoding="utf-8")
 
 
 def test_every_line_of_help_and_tables_fits_80_columns():
     for line in (HELP.read_text(encoding="utf-8") + TABLES.read_text(encoding="utf-8")).splitlines():
-        assert len(line) <= 80 or line.startswith("season.csv: ")  # a message of check, not broken
+        assert len(line) <= 80 or line.startswith("season.csv: ")  # a message of `podium check`, which does not wrap
 
 
-def test_every_command_has_examples_that_its_options_take():
+def test_every_command_has_valid_examples():
     root = typer.main.get_command(build())
     for words in words_of_commands():
         command = root
@@ -56,7 +56,7 @@ def test_every_command_has_examples_that_its_options_take():
 
 
 def shown(capsys, **options):
-    """The lines of a table."""
+    """Return the lines of a table."""
     show.show(pl.DataFrame(ROWS), Format.table, **options)
     return capsys.readouterr().out.splitlines()
 
@@ -71,15 +71,15 @@ def test_names_never_shrink(capsys, monkeypatch, width):
     assert any("not shown: last_event_id" in line for line in lines)
 
 
-def test_columns_that_say_nothing_are_left_out_and_one_value_is_named(capsys, monkeypatch):
+def test_constant_columns_are_left_out_and_mentioned(capsys, monkeypatch):
     monkeypatch.delenv("COLUMNS", raising=False)
     lines = shown(capsys)
     assert lines[0].split() == ["rank", "player", "rating", "deviation", "events", "last_event_id"]
     assert lines[-1] == "in every row: pool karts"
 
 
-def test_what_is_piped_is_plain_and_whole(capsys, monkeypatch):
-    """Aligned text without boxes or blanks at line ends; numbers of a column have as many decimals."""
+def test_piped_output_is_plain_and_complete(capsys, monkeypatch):
+    """Text is aligned, without boxes or trailing blanks. All numbers of a column have the same decimals."""
     monkeypatch.delenv("COLUMNS", raising=False)
     assert shown(capsys)[1:3] == [
         "   1  Anastasia Pavlyuchenkova-Kovalevskaya  1,530.25      30.00      12  2025-autumn-final-heat-3",
@@ -97,7 +97,7 @@ def test_columns_are_chosen_by_name(capsys, monkeypatch):
     assert capsys.readouterr().out.splitlines()[0] == "player,events"
 
 
-def test_of_columns_that_all_say_the_same_none_is_left_out(capsys):
+def test_a_table_of_constant_columns_shows_them_all(capsys):
     show.show(pl.DataFrame({"players": [["ana", "ben"], ["ana", "ben"]], "size": [2, 2]}), Format.table)
     assert capsys.readouterr().out.splitlines() == ["players   size", "ana, ben     2", "ana, ben     2"]
 
@@ -117,11 +117,11 @@ def test_a_table_without_rows_shows_its_headings(capsys):
         ([True, False], ["yes", ""]),
     ],
 )
-def test_a_column_has_one_form_of_its_values(values, texts):
+def test_a_columns_values_have_one_format(values, texts):
     assert show.as_column(pl.Series("x", values, strict=False)).texts == texts
 
 
-def test_dates_are_cut_to_what_matters():
+def test_times_are_shown_only_if_needed():
     days = pl.Series("x", ["2025-03-01 00:00", "2025-03-02 00:00"]).str.to_datetime()
     assert show.as_column(days).texts == ["2025-03-01", "2025-03-02"]
     times = pl.Series("x", ["2025-03-01 18:00", None]).str.to_datetime()

@@ -1,4 +1,4 @@
-"""What every rating system owes, found by itself in the registry."""
+"""Requirements for every rating system in the registry."""
 
 import os
 import re
@@ -27,12 +27,12 @@ from podium.systems import find, names
 every_system = pytest.mark.parametrize("name", names())
 
 
-APART = (conformance.compiled_equals_interpreted, conformance.row_order_changes_only_rounding)  # or in any order
+APART = (conformance.compiled_equals_interpreted, conformance.row_order_changes_only_rounding)  # these change the order
 COMPILED = [check for check in conformance.OF_ANY_HISTORY if check not in APART]
 
 
 def faults_of(checks, history):
-    """What is wrong by each check, where anything is."""
+    """Return the failures by check."""
     found = {check.__name__: check(history) for check in checks}
     return {name: fault for name, fault in found.items() if fault is not None}
 
@@ -40,7 +40,7 @@ def faults_of(checks, history):
 @every_system
 @settings(max_examples=times(6, 400))
 @given(rows=histories(heats=2), seed=st.randoms(use_true_random=False))
-def test_a_system_keeps_what_every_system_owes(name, rows, seed):
+def test_a_system_meets_the_common_requirements(name, rows, seed):
     history = History(find(name)(), rows)
 
     def any_order_of_rows_changes_only_rounding(history):
@@ -50,7 +50,7 @@ def test_a_system_keeps_what_every_system_owes(name, rows, seed):
 
 
 def growing_idle(name):
-    """The system with every growth over idle time that it has switched on."""
+    """Return the system with every growth during idle time switched on."""
     switches = [each for each in fields(find(name)) if each.name in ("idle_growth", "drift")]
     return find(name)(**{each.name: True if isinstance(each.default, bool) else 7.5 for each in switches})
 
@@ -63,8 +63,8 @@ ERAS = [datetime(year, month, 3, 5, tzinfo=UTC) for year, month in ((1950, 5), (
 @pytest.mark.parametrize("name", GROWING)
 @settings(max_examples=times(4, 40))
 @given(rows=histories(heats=2), gaps=st.lists(st.integers(0, 40 * 24), min_size=8, max_size=8))
-def test_live_equals_replay_where_deviations_grow_idle(name, era, rows, gaps):
-    """Before 1970, across it and after, days apart."""
+def test_live_equals_replay_with_growth_during_idle_time(name, era, rows, gaps):
+    """The events are days apart, before, across and after 1970."""
     hours = {f"e{number}": sum(gaps[: number + 1]) for number in range(8)}
     rows = [row | {"started_at": (era + timedelta(hours=hours[row["event_id"]])).isoformat()} for row in rows]
     live = podium.Live(growing_idle(name))
@@ -80,7 +80,7 @@ DAILY = [name for name in DAILY if "deviation" in find(name).state_type._fields]
 
 @pytest.mark.parametrize("name", DAILY)
 def test_idle_days_count_from_the_last_event_of_the_last_period(name):
-    """So the first of January's two events may be on any day of it, and in any row of the file."""
+    """The first of January's two events can be on any day of the month and in any row of the file."""
     duel = [{"player": "ana", "position": 1}, {"player": "ben", "position": 2}]
 
     def rated(*days):
@@ -108,20 +108,20 @@ def test_compiled_equals_interpreted_to_the_bit(name, rows):
 @pytest.mark.parametrize("name", [name for name in names() if find(name).conserves or find(name).weight_repeats])
 @settings(max_examples=times(10, 400))
 @given(rows=histories(quits=False))
-def test_a_system_keeps_what_its_class_says(name, rows):
+def test_a_system_meets_the_requirements_of_its_class(name, rows):
     assert faults_of(conformance.OF_PLAIN_HISTORY, History(find(name)(), rows)) == {}
 
 
 @every_system
-def test_a_system_passes_the_check_that_authors_run(name):
+def test_a_system_passes_the_authors_check(name):
     checked = podium.check_system(find(name)(), histories=times(1, 12))
     assert checked.system == name
     assert len(checked.kept) == len({*checked.kept}) == 13
 
 
 @every_system
-def test_a_season_widens_by_what_it_takes_away(name):
-    """Up to a newcomer's deviation; without deviations, `min_events` begins anew, and without that nothing changes."""
+def test_a_season_adds_uncertainty_for_the_lost_lead(name):
+    """The limit is a newcomer's deviation. Without deviations, `min_events` starts again or nothing changes."""
 
     def event(event_id, order):
         return [
@@ -137,7 +137,7 @@ def test_a_season_widens_by_what_it_takes_away(name):
     plain, level = system.season_begins(before, 0.5), system.column(system.level)
     if "deviation" not in system.state_type._fields:
         assert (after == plain).all() == (system.min_events == 0)
-        unrated = system.is_provisional(before).all()  # in fide, where nobody rated has played
+        unrated = system.is_provisional(before).all()  # in fide, if nobody has met a rated player
         assert system.is_provisional(after).all() == (unrated or system.min_events > 0)
         return
     column, newcomer = system.column("deviation"), system.newcomer()
@@ -150,7 +150,7 @@ def test_a_season_widens_by_what_it_takes_away(name):
 
 
 @every_system
-def test_an_event_where_nobody_counts_changes_nothing(name):
+def test_an_event_without_counting_entrants_changes_nothing(name):
     row = {"event_id": "a", "player": "ana", "time_s": 60, "score": 1, "played_s": 600, "duration_s": 600}
     rows = [row, row | {"player": "ben", "status": "did_not_start"}, row | {"player": "cleo", "ranked": False}]
     rated = podium.rate(rows, name)
@@ -219,12 +219,12 @@ print(moved(params, newcomer, Points(12.0), PRESENT))
 """
 
 
-def test_an_edited_rule_is_compiled_anew(tmp_path):
-    """Another process runs a kernel of a copy of the package, before and after edits of a rule and of its constant."""
+def test_an_edited_rule_is_compiled_again(tmp_path):
+    """Another process runs a copied package's kernel, before and after edits of a rule and of its constant."""
     package, cache = tmp_path / "podium", tmp_path / "cache"
     shutil.copytree(HOME, package, ignore=shutil.ignore_patterns("__pycache__"))
     (package / "moved.py").write_text(KERNEL)
-    # Python's own cache takes a source for the same one whose length, and time in seconds, are those that they were.
+    # Python's cache treats a source with the same length and the same time in seconds as unchanged.
     environment = {**os.environ, "PYTHONPATH": str(tmp_path), "PYTHONDONTWRITEBYTECODE": "1"}
     environment["PODIUM_CACHE_DIR"] = str(cache)
 
@@ -240,14 +240,14 @@ def test_an_edited_rule_is_compiled_anew(tmp_path):
     assert moved() == "1524.0"
     shared.write_text("FACTOR = 3.0\n")
     assert moved() == "1536.0"
-    assert len(list(cache.rglob("*.nbi"))) == 3  # it is the cache that kept them apart
+    assert len(list(cache.rglob("*.nbi"))) == 3  # the cache distinguished the three
 
 
-def test_machine_code_is_keyed_by_every_source_file_of_the_rooms_with_kernels(tmp_path):
+def test_the_cache_key_covers_every_source_file_with_kernels(tmp_path):
     copy = tmp_path / "podium"
     shutil.copytree(HOME, copy, ignore=shutil.ignore_patterns("__pycache__", *WITHOUT_KERNELS))
     begun = digest(copy)
-    assert begun == digest()  # wherever the package lies
+    assert begun == digest()  # this does not depend on the package's path
     files, edited = sorted(copy.rglob("*.py")), {begun}
     for file in files:
         source = file.read_bytes()
@@ -260,7 +260,7 @@ def test_machine_code_is_keyed_by_every_source_file_of_the_rooms_with_kernels(tm
     assert digest(copy) != begun
 
 
-def test_no_kernel_is_made_in_a_room_above():
+def test_kernels_are_only_in_the_packages_of_the_cache_key():
     for room in WITHOUT_KERNELS:
         for file in (HOME / room).rglob("*.py"):
             assert not re.search(

@@ -1,4 +1,4 @@
-"""Whatever the doors let in leaves finite ratings, or is refused by name; and no kernel reaches beyond its arrays."""
+"""Accepted events give finite ratings or a clear error, and no kernel reads outside its arrays."""
 
 import ast
 import inspect
@@ -31,15 +31,15 @@ TESTS = Path(__file__).parents[1]
 every_system = pytest.mark.parametrize("name", names())
 OWN_LOOPS = (rate_event, judge_large_heat)
 PAIRWISE = [name for name in names() if not any(overrides(rule, find(name)()) for rule in OWN_LOOPS)]
-# Rules of pairwise systems see numbers and no tables, so that one of them shows every index; of the others, which have
-# a kernel each, those that share the least. `make soak` runs all.
-# Two pairwise systems do see tables: elo that of the sides, for those at home, and fide its own.
+# Rules of pairwise systems get numbers and no tables, so one system covers every index. The others have
+# a kernel each: the test runs those that share the least, and `make soak` runs all.
+# Two pairwise systems use tables: elo has one for the home side, and fide has several.
 WITH_TABLES = [STANDING_FOR_PAIRWISE, "fide"]
 CHECKED = times(["codeforces", *WITH_TABLES, "openskill-pl", "adaptive"], names())
 
 
 def exploding(weight=1.0, count=400):
-    """Races of three among six."""
+    """Return races of three players out of six."""
     rng = np.random.default_rng(1)
     return [
         {"event_id": f"e{k}", "player": f"p{player}", "position": place, "weight": weight}
@@ -49,7 +49,7 @@ def exploding(weight=1.0, count=400):
 
 
 def far_apart(system, rating, other):
-    """Live ratings of ana and ben, so far apart."""
+    """Return live ratings in which ana and ben are this far apart."""
     state = find(system)().newcomer()._asdict()
     start = pl.DataFrame([state | {"player": name, "rating": mine} for name, mine in (("ana", rating), ("ben", other))])
     return podium.Live(system, start=start)
@@ -60,17 +60,17 @@ DUEL = [{"event_id": "e", "player": "ana", "position": 1}, {"event_id": "e", "pl
 
 @every_system
 @pytest.mark.parametrize("bound", ["default", "low", "high"])
-def test_extreme_events_leave_finite_ratings_or_are_refused(name, bound):
+def test_extreme_events_give_finite_ratings_or_are_rejected(name, bound):
     system = at_bound(name, bound)
     assert system is not None
     ratings, _ = rate_all(system, extreme_events(times(100, 10_000), seed=7))
-    assert ratings or bound == "high"  # where nobody has played long enough
+    assert ratings or bound == "high"  # nobody has played long enough at the high bound
     for state in ratings.values():
         assert all(math.isfinite(number) for number in state)
 
 
 @every_system
-def test_every_number_has_a_lowest_and_a_highest(name):
+def test_every_number_has_a_minimum_and_a_maximum(name):
     for setting in fields(find(name)):
         if {float, int} & set(kinds(find(name), setting)):
             low, high = setting.metadata["low"], setting.metadata["high"]
@@ -81,14 +81,14 @@ def test_every_number_has_a_lowest_and_a_highest(name):
                     find(name)(**{setting.name: beyond})
 
 
-def test_a_weight_has_a_highest():
+def test_a_weight_has_a_maximum():
     with pytest.raises(ResultsError, match=r"row 1, column weight: 500\.0 must be a number above 0 and at most 100"):
         podium.rate(exploding(500.0), "openskill-pl")
     assert podium.rate(exploding(100.0), "openskill-pl").ratings["rating"].is_finite().all()
 
 
-def test_plackett_luce_reaches_over_any_gap():
-    """An upset over 20,000 points moves as one over 4,000 does; what was certain moves nothing."""
+def test_plackett_luce_works_over_any_gap():
+    """An upset over 20,000 points has the effect of one over 4,000, and a certain win changes nothing."""
     far, near = (far_apart("openskill-pl", 0.0, gap).rate(DUEL)["delta"].to_list() for gap in (20_000.0, 4_000.0))
     assert far == pytest.approx(near, rel=1e-9)
     assert far[0] > 1.0
@@ -96,7 +96,7 @@ def test_plackett_luce_reaches_over_any_gap():
 
 
 def test_plackett_luce_of_a_duel_is_bradley_terry_at_any_gap():
-    """With gamma = sigma / c both models say the same of two: Weng and Lin's algorithms 1 and 4 with k = 2."""
+    """With gamma = sigma / c the models agree on duels (Weng and Lin's algorithms 1 and 4 with k = 2)."""
     for gap in (0.0, 100.0, 4_000.0, 4_300.0, 5_000.0, 20_000.0):
         one, two = (far_apart(name, 0.0, gap).rate(DUEL) for name in ("openskill-pl", "openskill-bt"))
         assert one["rating"].to_list() == pytest.approx(two["rating"].to_list(), rel=1e-12, abs=1e-9)
@@ -104,7 +104,7 @@ def test_plackett_luce_of_a_duel_is_bradley_terry_at_any_gap():
 
 
 @pytest.mark.parametrize("name", ["glicko2", "trials"])
-def test_an_upset_over_a_huge_gap_costs_the_favourite_what_it_gives(name):
+def test_an_upset_over_a_huge_gap_conserves_points(name):
     gained, lost = far_apart(name, -2000.0, 5000.0).rate(DUEL)["delta"].to_list()
     assert gained > 1.0
     assert lost == pytest.approx(-gained, rel=1e-6)
@@ -114,24 +114,24 @@ BAD = "e17"
 
 
 def by_score():
-    """A system that divides by whole seconds, and takes entries that have none."""
+    """Return a system that divides by whole seconds, and accepts entries without any."""
     return find("xonstat-2015")(least_played_s=0.0, least_part=0.0)
 
 
 def dividing_by_nothing(bad=BAD):
-    """Events of which one was over before a second was."""
+    """Return events, one of which ended in less than a second."""
     seconds = {True: {"played_s": 0.5, "duration_s": 0.5}, False: {"played_s": 9.0, "duration_s": 9.0}}
     return [row | seconds[row["event_id"] == bad] | {"score": 4.0 - row["position"]} for row in exploding(count=30)]
 
 
-def test_a_replay_stops_at_what_is_not_finite_and_names_it():
+def test_a_replay_stops_at_an_infinite_rating_and_names_it():
     with pytest.raises(NotFiniteError, match=r"xonstat-2015: event 'e17' would leave 'p\d' with") as stopped:
         podium.rate(dividing_by_nothing(), by_score())
     assert isinstance(stopped.value, PodiumError)
     assert stopped.value.player in {row["player"] for row in dividing_by_nothing() if row["event_id"] == BAD}
 
 
-def test_live_stops_at_the_same_event_and_nothing_changes():
+def test_live_stops_at_the_same_event_without_any_change():
     rows = dividing_by_nothing()
     live = podium.Live(by_score())
     live.rate(rows[: 3 * 17])
@@ -142,12 +142,12 @@ def test_live_stops_at_the_same_event_and_nothing_changes():
     live.rate(rows[3 * 18 :])
 
 
-def test_an_evaluation_stops_too():
+def test_an_evaluation_stops_at_the_same_event():
     with pytest.raises(NotFiniteError, match="xonstat-2015: event 'e17'"):
         evaluate(dividing_by_nothing(), [by_score()])
 
 
-def test_tuning_takes_a_candidate_that_is_not_finite_for_infinitely_bad():
+def test_tuning_gives_a_candidate_with_infinite_ratings_an_infinite_loss():
     system = by_score()
     assert can_share(system)
     for bad, finite in ((BAD, False), ("none", True)):
@@ -158,7 +158,7 @@ def test_tuning_takes_a_candidate_that_is_not_finite_for_infinitely_bad():
 
 
 def indexed(source):
-    """The lines of the rules and helpers in a system's source that take something by its index."""
+    """Yield the lines in a system's rules and helpers that use an index."""
     for function in ast.walk(ast.parse(source)):
         if isinstance(function, ast.FunctionDef):
             compiled = [ast.unparse(each) for each in function.decorator_list]
@@ -166,7 +166,7 @@ def indexed(source):
                 yield from (each.lineno for each in ast.walk(statement) if isinstance(each, ast.Subscript))
 
 
-def test_the_rules_of_pairwise_systems_take_nothing_by_its_index():
+def test_rules_of_pairwise_systems_use_no_index():
     sources = {name: Path(inspect.getfile(find(name))).read_text(encoding="utf-8") for name in names()}
     found = {name: list(indexed(source)) for name, source in sources.items()}
     assert [name for name in PAIRWISE if found[name]] == WITH_TABLES
@@ -174,7 +174,7 @@ def test_the_rules_of_pairwise_systems_take_nothing_by_its_index():
     assert found["codeforces"]
 
 
-# As Python, where NumPy checks every index; one system is compiled with these checks. `make soak` compiles all.
+# In Python, NumPy checks every index. One system is compiled with these checks, and `make soak` compiles all.
 INTERPRETED, COMPILED = "NUMBA_DISABLE_JIT", "NUMBA_BOUNDSCHECK"
 WAYS = times(
     [(INTERPRETED, CHECKED[::2]), (INTERPRETED, CHECKED[1::2]), (COMPILED, [STANDING_FOR_PAIRWISE])],
@@ -183,7 +183,7 @@ WAYS = times(
 
 
 @pytest.mark.parametrize(("way", "some"), WAYS, ids=[f"{way}-{some[0]}" for way, some in WAYS])
-def test_no_kernel_reaches_beyond_its_arrays(way, some):
+def test_no_kernel_reads_outside_its_arrays(way, some):
     environment = {name: value for name, value in os.environ.items() if name not in (INTERPRETED, COMPILED)}
     words = [sys.executable, str(TESTS / "extremes.py"), *some]
     done = subprocess.run(words, check=False, capture_output=True, text=True, env=environment | {way: "1"})

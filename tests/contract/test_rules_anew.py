@@ -1,4 +1,4 @@
-"""A rule that is registered again takes effect at once, everywhere, and never reaches the cache on disk."""
+"""A rule that is registered again takes effect at once, everywhere, and is never cached on disk."""
 
 import subprocess
 import sys
@@ -54,7 +54,7 @@ def _(params: Own, me, totals, entrant):
 
 
 def register(chance, points):
-    """Register what a win brings, as a cell of a notebook does each time it is run."""
+    """Register a win's points, as running a notebook cell again would."""
 
     @compare.register(Own)
     def _(params, a, b, mine, theirs, heat):
@@ -81,7 +81,7 @@ def test_a_rule_registered_again_takes_effect_at_once():
     assert {seat[1]: state.rating for seat, state in live.ratings.items()} == {"x": 201.0, "y": -1.0}
 
 
-def test_a_rule_registered_later_than_the_first_rating_reaches_predictions():
+def test_a_rule_registered_after_the_first_rating_affects_predictions():
     register(0.5, 2.0)
     (before,) = evaluate(ROWS, [Duel()]).scores["brier"].to_list()
 
@@ -94,7 +94,7 @@ def test_a_rule_registered_later_than_the_first_rating_reaches_predictions():
     assert after != before
 
 
-def test_a_strangers_rule_for_a_shipped_system_is_compiled_apart_and_taken_back():
+def test_a_users_rule_for_a_shipped_system_is_not_cached_and_can_be_removed():
     elo = find("elo")()
     kind = type(elo.params())
     shipped = rules.compare.dispatch(kind)
@@ -106,7 +106,7 @@ def test_a_strangers_rule_for_a_shipped_system_is_compiled_apart_and_taken_back(
         return Comparison(1.0, 0.0, 7.0), Comparison(0.0, 1.0, 7.0)
 
     try:
-        assert not elo.shipped  # else other processes would load its machine code
+        assert not elo.shipped  # otherwise other processes would load its machine code
         assert ratings(elo) == [1507.0, 1493.0]
     finally:
         compare.register(kind, shipped)
@@ -116,7 +116,7 @@ def test_a_strangers_rule_for_a_shipped_system_is_compiled_apart_and_taken_back(
 
 
 @pytest.mark.parametrize("rule", RULES)
-def test_a_strangers_rule_of_any_kind_is_noticed(rule):
+def test_every_kind_of_user_rule_is_noticed(rule):
     elo = find("elo")()
     kind = type(elo.params())
     shipped = rule.dispatch(kind)
@@ -129,16 +129,16 @@ def test_a_strangers_rule_of_any_kind_is_noticed(rule):
 
 
 def nobody_moves(params, prototypes, columns, heat, start, middle, stop, scratch, other):
-    """Two heats that say nothing of anyone."""
+    """Rate two heats without any effect."""
 
 
 def even(params, difference):
-    """A result that says nothing."""
+    """Return the value of a result without any effect."""
     return Verdict(0.0, 0.0)
 
 
 @pytest.mark.parametrize(("rule", "strange"), [(judge_two_heats, nobody_moves), (judge_result, even)])
-def test_a_rule_for_speed_alone_that_a_stranger_registers_is_compiled_apart_and_taken_back(rule, strange):
+def test_a_users_rule_for_speed_is_not_cached_and_can_be_removed(rule, strange):
     trueskill = find("trueskill")()
     kind = type(trueskill.params())
     shipped = rule.dispatch(kind)
@@ -154,8 +154,8 @@ def test_a_rule_for_speed_alone_that_a_stranger_registers_is_compiled_apart_and_
         assert ratings(trueskill) == begun != [25.0, 25.0]
 
 
-def test_a_stranger_leaves_nothing_in_the_types_of_shipped_systems():
-    """Both call their state `State`; numba takes types of one name for one, and writes them into the cache."""
+def test_a_users_system_does_not_affect_types_of_shipped_systems():
+    """Both states are called `State`. Numba treats equal type names as one type, and stores them in the cache."""
     program = """
 import numba
 from numba.core.serialize import dumps

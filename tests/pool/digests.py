@@ -1,4 +1,4 @@
-"""Digests of ledgers, by which a pool's ratings are compared with those of an earlier store."""
+"""Digests of ledgers, for comparing a pool's ratings with those of an earlier store."""
 
 import hashlib
 import sys
@@ -14,12 +14,12 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "store"))
 import histories
 
 HISTORIES, ACTS = 60, 36
-SAMPLED = 6  # acts from one digest to the next
+SAMPLED = 6  # acts between two digests
 COLUMNS = "started_at", "seq", "player", "place", "rank", "field", "before", "state"
 
 
 def digest(columns):
-    """Return the first digits of each column's SHA-256, of rows in the order of event and player."""
+    """Return the first digits of each column's SHA-256, for rows in order of event and player."""
     order = np.lexsort((columns["player"], columns["seq"], columns["started_at"]))
     found = {}
     for name in COLUMNS:
@@ -41,7 +41,7 @@ def ledger_of(snapshot):
 
 
 def digests_of_history(path, seed, ledger):
-    """Do the acts of a seed to a new store; return a digest for each few acts.
+    """Run a seed's acts on a new store, and return a digest after every few acts.
 
     Args:
         path: of the new database.
@@ -49,7 +49,7 @@ def digests_of_history(path, seed, ledger):
         ledger: returns the columns of a store's ledger.
     """
     store, truth = histories.new_store(f"sqlite:///{path}", seed), histories.truth_of(seed)
-    truth.widens = False  # the recorded seasons did not
+    truth.widens = False  # the recorded seasons did not widen
     rng, found = Random(seed), []  # noqa: S311
     for number in range(ACTS):
         act = histories.next_act(rng, truth)

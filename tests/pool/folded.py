@@ -1,4 +1,4 @@
-"""Snapshots that follow a store's log, compared with a replay of all of it."""
+"""Snapshots that follow a store's log, compared with a replay of the whole log."""
 
 from dataclasses import fields, is_dataclass
 
@@ -16,7 +16,7 @@ from podium.store import following, kept
 
 
 def begin(store, name):
-    """Return a pool before its first entry, with the system that it was created with."""
+    """Return a pool before its first entry, with its original system."""
     with store.reading(name) as pool:
         return empty(Pool(*pool.cells()))
 
@@ -28,7 +28,7 @@ def follow(store, name, snapshot):
 
 
 def differences(store, name, snapshot):
-    """Return how a snapshot differs from a replay of the whole log, in words."""
+    """Return descriptions of how a snapshot differs from a replay of the whole log."""
     replayed = follow(store, name, begin(store, name))
     with store.reading(name) as pool:
         system, order = pool.system, pool.order
@@ -83,7 +83,7 @@ FACTS = {
 
 
 def chain_faults(snapshot):
-    """Return rows whose `previous` is not the newest row of their slot before them."""
+    """Return the rows whose `previous` is not their slot's newest earlier row."""
     newest, found = {}, []
     slots, previous = snapshot.rows.part("slot").tolist(), snapshot.rows.part("previous").tolist()
     for row, (slot, before) in enumerate(zip(slots, previous, strict=True)):
@@ -95,7 +95,7 @@ def chain_faults(snapshot):
 
 
 def standings_faults(snapshot):
-    """Return columns in which standings that followed the log differ from those of all ledger rows."""
+    """Return the columns in which the standings differ from those of all ledger rows."""
     pairs = [("standings", snapshot.standings, snapshot.events.order.size)]
     if snapshot.day_start is not None:
         day = snapshot.events.newest_rated.started_at // snapshot.pool.unit_us * snapshot.pool.unit_us
@@ -109,7 +109,7 @@ def standings_faults(snapshot):
 
 
 def keep(store, name, snapshot):
-    """Keep a snapshot of a pool's newest entry in the database."""
+    """Store a snapshot of a pool's newest entry in the database."""
     with store.reading(name) as pool:
         place = following.newest_place(pool)
         assert place.seq == snapshot.seq
@@ -118,13 +118,13 @@ def keep(store, name, snapshot):
 
 
 def load(store, name):
-    """Return the kept snapshot of a pool, or None."""
+    """Return the stored snapshot of a pool, or None."""
     with store.reading(name) as pool:
         return kept.load(pool)
 
 
 def contents_of(item):
-    """Return all that a snapshot can reach, but for what it computes from the rest, so that two compare."""
+    """Return everything that a snapshot refers to, except values computed from the rest, for comparisons."""
     if isinstance(item, Columns):
         columns = {name: item.part(name) for name in item._types}
         return {name: (each.dtype, each.shape, each.tobytes()) for name, each in columns.items()}

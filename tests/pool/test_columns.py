@@ -1,4 +1,4 @@
-"""Immutable columns do what arrays do, and leave every older version as it was."""
+"""Immutable columns behave like arrays, and never change an older version."""
 
 import numpy as np
 import pytest
@@ -40,7 +40,7 @@ def assert_same(columns, numbers):
         st.tuples(st.sampled_from(["append", "replace", "update", "fill"]), NUMBERS, st.integers(0, 40)), max_size=8
     )
 )
-def test_every_version_stays_as_it_was(acts):
+def test_older_versions_never_change(acts):
     columns, numbers = Columns(TYPES), []
     versions = [(columns, numbers)]
     for act, values, place in acts:
@@ -64,7 +64,7 @@ def test_every_version_stays_as_it_was(acts):
 
 
 @given(st.lists(st.integers(0, 99), min_size=0, max_size=60))
-def test_rows_are_read_in_any_order(rows):
+def test_rows_can_be_read_in_any_order(rows):
     columns = Columns(TYPES).appended(cells(range(100)))
     for name, array in cells(range(100)).items():
         found = columns.at(name, np.array(rows, np.int64))
@@ -72,14 +72,14 @@ def test_rows_are_read_in_any_order(rows):
         assert found.dtype == array.dtype
 
 
-def test_nobody_can_write_to_a_chunk():
+def test_chunks_are_read_only():
     columns = Columns(TYPES).appended(cells(range(10)))
     part = columns.part("number", 1, 3)
     with pytest.raises(ValueError, match="read-only"):
         part[0] = 5
 
 
-def test_an_append_copies_one_chunk_at_most():
+def test_an_append_copies_at_most_one_chunk():
     old = Columns(TYPES).appended(cells(range(10)))
     new = old.appended(cells([10]))
     shared = [np.shares_memory(old.part("number", row, row + 1), new.part("number", row, row + 1)) for row in range(10)]
@@ -87,6 +87,6 @@ def test_an_append_copies_one_chunk_at_most():
 
 
 @given(st.lists(st.integers(0, 20)), st.integers(-1, 21))
-def test_bisection_counts_what_is_before(values, bound):
+def test_bisection_counts_smaller_values(values, bound):
     values.sort()
     assert bisected(len(values), lambda place: values[place] < bound) == sum(value < bound for value in values)

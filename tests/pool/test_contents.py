@@ -1,4 +1,4 @@
-"""Contents give the tables that a reader of the log's lines gives."""
+"""Contents give the same tables as reading the log's lines."""
 
 import json
 from unittest import mock
@@ -30,7 +30,7 @@ def body(number, rows):
 
 
 @given(st.lists(st.lists(ROW, min_size=1, max_size=4), min_size=1, max_size=9), st.data())
-def test_a_table_is_what_the_lines_say(events, data):
+def test_a_table_matches_the_lines(events, data):
     bodies = [body(number, rows) for number, rows in enumerate(events)]
     with mock.patch.object(module, "MAX_OPEN", 3):
         contents = Contents()

@@ -1,4 +1,4 @@
-"""A snapshot that follows a log act by act has the bits of a replay, and of the store that kept ledgers in tables."""
+"""A snapshot that follows a log exactly matches a replay, and the ledgers of an earlier store."""
 
 import json
 import sys
@@ -24,13 +24,13 @@ from podium.store import Store
 from podium.systems import make_system
 
 ACTS = times(12, 40)
-KEPT_SHARE, KEPT_EACH = 0.3, 4  # of snapshots, that are kept and loaded: a share, and each few
-LEDGERS = Path(__file__).with_name("ledgers.golden.json")  # digests that the commit before-fold recorded
+KEPT_SHARE, KEPT_EACH = 0.3, 4  # the share of stored and loaded snapshots, and their interval
+LEDGERS = Path(__file__).with_name("ledgers.golden.json")  # recorded with the commit before-fold
 
 
 @pytest.fixture(autouse=True, scope="module")
 def small_parts():
-    """Let small pools reach the ends of chunks, levels, parts and spans."""
+    """Make chunks, levels, parts and spans so small that small pools fill them."""
     with (
         mock.patch.multiple(columns, CHUNK_BITS=2, CHUNK_ROWS=4, PART_CHUNKS=2),
         mock.patch.multiple(contents, MAX_OPEN=3, STORED_ROWS=9),
@@ -42,7 +42,7 @@ def small_parts():
 
 
 @pytest.mark.parametrize("seed", range(times(8, 60)))
-def test_random_histories_have_the_bits_of_a_replay(tmp_path, seed):
+def test_random_histories_exactly_match_a_replay(tmp_path, seed):
     store, truth, rng = (
         histories.new_store(f"sqlite:///{tmp_path}/podium.db", seed),
         histories.truth_of(seed),
@@ -68,7 +68,7 @@ def test_random_histories_have_the_bits_of_a_replay(tmp_path, seed):
 
 
 @pytest.mark.parametrize("seed", range(times(6, HISTORIES)))
-def test_random_histories_have_the_ledgers_of_the_store_that_kept_them_in_tables(tmp_path, seed):
+def test_random_histories_match_the_ledgers_of_an_earlier_store(tmp_path, seed):
     def ledger(store):
         with store.reading(histories.POOL) as pool:
             return ledger_of(pool.snapshot)
@@ -85,7 +85,7 @@ class FoldModel(Model):
         self.snapshot_of_pool = begin(self.store, "main")
 
     @invariant()
-    def it_is_what_a_replay_makes(self):
+    def matches_a_replay(self):
         self.snapshot_of_pool = follow(self.store, "main", self.snapshot_of_pool)
         assert differences(self.store, "main", self.snapshot_of_pool) == []
         if self.snapshot_of_pool.seq % KEPT_EACH == 0:
@@ -98,7 +98,7 @@ TestFoldModel = FoldModel.TestCase
 
 
 class SequenceFoldModel(FoldModel):
-    """The same in a pool without dates."""
+    """The same acts in an undated pool."""
 
     is_undated = True
 
@@ -107,7 +107,7 @@ SequenceFoldModel.TestCase.settings = settings(Model.TestCase.settings, max_exam
 TestSequenceFoldModel = SequenceFoldModel.TestCase
 
 
-def test_another_system_rates_everything_again():
+def test_another_system_recalculates_everything():
     with tempfile.TemporaryDirectory() as folder:
         store = Store(f"sqlite:///{folder}/podium.db")
         store.create_pool("main", make_system("elo", {}))
@@ -124,7 +124,7 @@ def test_another_system_rates_everything_again():
         store.close()
 
 
-def test_another_order_is_followed():
+def test_a_change_of_order_is_followed():
     with tempfile.TemporaryDirectory() as folder:
         store = Store(f"sqlite:///{folder}/podium.db")
         store.create_pool("main", make_system("stk-rd", {}))
@@ -140,7 +140,7 @@ def test_another_order_is_followed():
         store.close()
 
 
-def test_a_merge_is_folded_while_all_events_are_voided(tmp_path):
+def test_a_merge_is_applied_while_all_events_are_void(tmp_path):
     store = Store(f"sqlite:///{tmp_path}/podium.db")
     store.create_pool("main", make_system("elo", {}))
     store.submit("main", histories.event(0, 0, ["ana", "ben", "cleo"]))

@@ -13,7 +13,7 @@ def rows_of(count, seed=1):
 
 
 @pytest.mark.parametrize("count", [0, 1, BLOCK_EVENTS - 1, BLOCK_EVENTS, BLOCK_EVENTS + 1, 3 * BLOCK_EVENTS + 5])
-def test_states_are_read_as_they_were_written(count):
+def test_states_are_read_as_written(count):
     rows = rows_of(count)
     states = States(FIELDS).replaced_from(0, [rows])
     positions = np.random.default_rng(2).permutation(count)
@@ -23,7 +23,7 @@ def test_states_are_read_as_they_were_written(count):
 
 
 @pytest.mark.parametrize("position", [0, 1, BLOCK_EVENTS, BLOCK_EVENTS + 1, 70])
-def test_states_before_a_position_stay_and_older_objects_keep_theirs(position):
+def test_replacing_states_changes_no_earlier_states_or_objects(position):
     rows, later = rows_of(70), rows_of(45, seed=3)
     states = States(FIELDS).replaced_from(0, [rows[:50], rows[50:]])
     other = states.replaced_from(position, [later])
@@ -31,7 +31,7 @@ def test_states_before_a_position_stay_and_older_objects_keep_theirs(position):
     assert states.part().tobytes() == rows.tobytes()
 
 
-def test_states_stored_by_another_version_are_refused():
+def test_states_stored_by_another_version_are_rejected():
     part = {"state": np.zeros((2, FIELDS + 1))}
     with pytest.raises(ValueError, match="do not match this version"):
         States(FIELDS).of_parts([part])

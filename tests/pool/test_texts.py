@@ -1,4 +1,4 @@
-"""Texts are found by their newest number, in every version of a growing table."""
+"""Every version of a growing table finds a text's newest number."""
 
 from unittest import mock
 
@@ -31,7 +31,7 @@ def test_every_version_finds_its_texts(parts):
         assert version.find_all(known_and_absent) == [version.find(text) for text in known_and_absent]
 
 
-def test_texts_of_one_hash_are_told_apart():
+def test_texts_with_the_same_hash_are_distinguished():
     names = ["plumless", "buckeroo"]  # the best-known pair with the same CRC-32
     with mock.patch.object(module, "MAX_OPEN", 0):
         texts = Texts().appended(names)

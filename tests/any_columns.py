@@ -1,4 +1,4 @@
-"""A classifier for the checks of scikit-learn, in a file of its own: to load scikit-learn takes seconds."""
+"""A classifier for scikit-learn's checks, in a separate file because scikit-learn loads slowly."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ from podium.sklearn import DuelClassifier
 
 
 class OfAnyColumns(DuelClassifier):
-    """Takes any columns for a duel, since the checks of scikit-learn make up columns that no duel has."""
+    """Reads any columns as a duel, because scikit-learn's checks invent columns."""
 
     @staticmethod
     def duels_of(pairs):

@@ -1,6 +1,6 @@
-"""What all tests share: Hypothesis profiles, the files beside the repository, and stores of both kinds.
+"""Fixtures of all tests: Hypothesis profiles, reference files next to the repository, and stores of both kinds.
 
-PostgreSQL comes from a wheel and needs no set-up.
+PostgreSQL comes from a wheel and needs no setup.
 """
 
 import functools
@@ -16,13 +16,13 @@ from contextlib import closing
 from pathlib import Path
 from unittest import mock
 
-if "PYTEST_XDIST_WORKER" in os.environ:  # several processes share the cores: threads of each would only wait
+if "PYTEST_XDIST_WORKER" in os.environ:  # the processes share the cores, so more threads would only wait
     for each in ("POLARS_MAX_THREADS", "OPENBLAS_NUM_THREADS"):
         os.environ.setdefault(each, "1")
-if os.access("/dev/shm", os.W_OK) and shutil.disk_usage("/dev/shm").free > 4 << 30:  # noqa: S108  (folders are made in it)
-    os.environ.setdefault("TMPDIR", "/dev/shm")  # noqa: S108  (on a disk a database waits for each commit)
-    tempfile.tempdir = None  # it was looked up before
-os.environ["XDG_CONFIG_HOME"] = tempfile.mkdtemp(prefix="podium-tests-")  # not the user's own
+if os.access("/dev/shm", os.W_OK) and shutil.disk_usage("/dev/shm").free > 4 << 30:  # noqa: S108  (for folders)
+    os.environ.setdefault("TMPDIR", "/dev/shm")  # noqa: S108  (on a disk databases wait for commits)
+    tempfile.tempdir = None  # it has been read already
+os.environ["XDG_CONFIG_HOME"] = tempfile.mkdtemp(prefix="podium-tests-")  # not the user's folder
 
 import pytest
 import sqlalchemy as sa
@@ -37,7 +37,7 @@ from podium.log.files import file_of
 from podium.store import Store
 from podium.systems import names
 
-gc.disable()  # until all tests are collected, of which nothing becomes garbage
+gc.disable()  # until all tests are collected, because none becomes garbage
 
 slow = [HealthCheck.too_slow, HealthCheck.data_too_large]
 settings.register_profile("dev", max_examples=20, deadline=None, suppress_health_check=slow)
@@ -50,13 +50,13 @@ BESIDE = Path(__file__).resolve().parents[2] / "shared"
 
 @pytest.fixture(scope="session", autouse=True)
 def silent_compiler():
-    """What a command writes on stderr does not depend on whether its kernels were compiled before."""
+    """Make stderr independent of whether kernels were compiled before."""
     with mock.patch.object(options, "say_that_it_compiles"):
         yield
 
 
 class Statements(sa.util.LRUCache):
-    """Statements as SQLAlchemy compiled them, found by the kind of a database, not by the object that speaks for it."""
+    """Statements as SQLAlchemy compiled them, by the kind of database instead of the dialect object."""
 
     def get(self, key, default=None):
         return super().get((key[0].name, *key[1:]), default)
@@ -67,7 +67,7 @@ class Statements(sa.util.LRUCache):
 
 @pytest.fixture(scope="session", autouse=True)
 def statements_once():
-    """All databases of a kind share their statements: compiling them takes longer than most tests."""
+    """Share compiled statements between databases of a kind, because compiling is slower than most tests."""
     statements, init = Statements(4000), sa.Engine.__init__
 
     def sharing(engine, *arguments, **options):
@@ -79,46 +79,46 @@ def statements_once():
 
 
 def pytest_collection_modifyitems(items):
-    """On PostgreSQL, a test that says to the database what others say runs in `make soak`."""
+    """Run portable tests with PostgreSQL only in `make soak`."""
     if not FULL:
         items[:] = [each for each in items if not (each.get_closest_marker("portable") and "postgresql" in each.name)]
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_finish():
-    """Keep the tests, and all that they import, from Python's collector, which would walk them again and again."""
+    """Hide the tests and their imports from Python's collector, which would walk them repeatedly."""
     gc.freeze()
     gc.enable()
 
 
-# Files whose tests of all systems share what is dear to make: processes, slow kernels, a package, a season.
+# Files whose tests share expensive things: processes, slow kernels, a package or a season.
 TOGETHER = (
     "test_large_heats.py", "test_machine_code_cache.py", "test_outside.py", "test_parts.py", "test_pool_states.py",
 )  # fmt: skip
 
-# Files of fewer tests are those that take long a test. A worker takes its next file when two tests of one are left: as
-# the last, it would have several of them to itself.
+# Files with fewer tests have slow ones. A worker takes its next file when two tests of a file are left,
+# so with slow files last, one worker could get several of them.
 FEW = 12
 
 
 class BySystem(LoadScopeScheduling):
-    """One worker runs all tests of a system, so that it alone compiles its kernels, and all other tests of a file."""
+    """Gives all tests of a system to one worker, which alone compiles its kernels, and so all other tests of a file."""
 
     def schedule(self):
-        """Begin with what has the most tests; of files of few, those of the fewest come first."""
+        """Start with the files with the most tests. Of the files with few tests, the shortest come first."""
         super().schedule()
         counts = {scope: len(tests) for scope, tests in self.workqueue.items()}
         for scope in sorted(counts, key=lambda scope: counts[scope] if counts[scope] < FEW else -counts[scope]):
             self.workqueue.move_to_end(scope)
 
     def _split_scope(self, nodeid):
-        """The group of a test: the pages, its system, or its file."""
+        """Return a test's group: the pages, its system or its file."""
         file = nodeid.partition("::")[0]
-        if "/web/" in file:  # one browser, and one store that is served
+        if "/web/" in file:  # one browser and one served store
             return "tests/web"
         parameters = "" if file.endswith(TOGETHER) else nodeid.removesuffix("]").partition("[")[2]
         systems = [name for name in names() if f"-{name}-" in f"-{parameters}-"]
-        return max(systems, key=len) if systems else file  # elo-mmr is not elo
+        return max(systems, key=len) if systems else file  # elo-mmr is another system than elo
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -128,7 +128,7 @@ def pytest_xdist_make_scheduler(config, log):
 
 @pytest.fixture(scope="session")
 def shared():
-    """Find a reference file; without it a test fails in CI, and skips elsewhere."""
+    """Return a function that finds a reference file. Without the file a test fails in CI, and skips elsewhere."""
 
     def find(name: str) -> Path:
         path = Path(os.environ.get("PODIUM_SHARED", BESIDE)) / name
@@ -160,22 +160,22 @@ def postgres():
 
 
 def create_database(server, template="template1"):
-    """Another database of a PostgreSQL server that a connection administers: its URL."""
+    """Create a database on a PostgreSQL server, and return its URL."""
     name = f"podium_{uuid.uuid4().hex}"
-    server.exec_driver_sql(f"CREATE DATABASE {name} TEMPLATE {template} STRATEGY FILE_COPY")  # not by way of the log
+    server.exec_driver_sql(f"CREATE DATABASE {name} TEMPLATE {template} STRATEGY FILE_COPY")  # not via the log
     return server.engine.url.set(database=name).render_as_string(hide_password=False)
 
 
 @pytest.fixture(scope="session", autouse=True)
 def migrations_once(tmp_path_factory):
-    """A new SQLite database is a copy of one that the migrations made: they take longer than most tests."""
+    """Copy a migrated SQLite database for each new one, because migrations are slower than most tests."""
     template, migrate, lock = tmp_path_factory.mktemp("template") / "podium.db", database.upgrade, threading.Lock()
     Store(str(template)).close()
     migrated = template.read_bytes()
 
     def upgrade(engine):
         path = file_of(engine.url)
-        with lock:  # of two threads, the first fills it
+        with lock:  # the first of two threads fills it
             if path is not None and path.is_file() and not path.stat().st_size:
                 path.write_bytes(migrated)
         migrate(engine)
@@ -186,7 +186,7 @@ def migrations_once(tmp_path_factory):
 
 @pytest.fixture
 def empty_url(request, tmp_path):
-    """A function that makes a database of the wanted kind without tables, and returns its URL."""
+    """Return a function that creates a database of a kind without tables, and returns its URL."""
 
     def make(kind):
         if kind == "sqlite":
@@ -198,7 +198,7 @@ def empty_url(request, tmp_path):
 
 @pytest.fixture(scope="session")
 def template_database(postgres):
-    """The name of a PostgreSQL database with the tables of a store."""
+    """Return the name of a PostgreSQL database with a store's tables."""
     url = create_database(postgres)
     Store(url).close()
     return sa.make_url(url).database
@@ -206,7 +206,7 @@ def template_database(postgres):
 
 @pytest.fixture
 def new_url(request, empty_url):
-    """A function that makes a database of the wanted kind for a store, and returns its URL."""
+    """Return a function that creates a database of a kind for a store, and returns its URL."""
 
     def make(kind):
         if kind == "sqlite":
@@ -218,7 +218,7 @@ def new_url(request, empty_url):
 
 @pytest.fixture(scope="session")
 def filled_databases(request, tmp_path_factory):
-    """A function that names a database of a kind that another function filled, or its file; each is filled once."""
+    """Return a function that fills a database of a kind once, and returns its name or file."""
 
     @functools.cache
     def find(kind, fill):
@@ -235,7 +235,7 @@ def filled_databases(request, tmp_path_factory):
 
 @pytest.fixture
 def filled_store(request, filled_databases, tmp_path):
-    """A function that opens a store of a kind as another function fills it: a copy of one that it has filled."""
+    """Return a function that opens a copy of a filled store of a kind."""
 
     def make(kind, fill):
         filled = filled_databases(kind, fill)
@@ -261,7 +261,7 @@ def sqlite_store(tmp_path):
 
 @pytest.fixture
 def podium_command(monkeypatch, capsys):
-    """A function that runs a command in this process, and returns its status, output and errors."""
+    """Return a function that runs a command in this process, and returns its status, output and errors."""
 
     def call(*words):
         monkeypatch.setattr(sys, "argv", ["podium", *map(str, words)])

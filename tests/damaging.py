@@ -7,13 +7,13 @@ HEADER_BYTES = 100
 
 
 def page_bytes(path):
-    """How large the pages of a database are, as its header says."""
+    """Return the page size in a database's header."""
     with path.open("rb") as file:
         return int.from_bytes(file.read(HEADER_BYTES)[16:18], "big")
 
 
 def damage_pages(path, numbers):
-    """Overwrite pages of a database that nobody has open; the first has the number 1."""
+    """Overwrite pages of a database that nobody has open. The first page has the number 1."""
     size = page_bytes(path)
     with path.open("r+b") as file:
         for number in numbers:
@@ -22,7 +22,7 @@ def damage_pages(path, numbers):
 
 
 def damage_root(path, name):
-    """Overwrite the first page of a table or an index of a database that nobody has open."""
+    """Overwrite the first page of a table or an index in a database that nobody has open."""
     with closing(sqlite3.connect(path)) as database:
         (number,) = database.execute("SELECT rootpage FROM sqlite_master WHERE name = ?", (name,)).fetchone()
     damage_pages(path, [number])

@@ -1,4 +1,4 @@
-"""Duels as a table, an hour apart."""
+"""Tables of duels, an hour apart."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -9,7 +9,7 @@ START = datetime(2025, 1, 1, tzinfo=UTC)
 
 
 def duels(count, *, pools=1, players=6, first=0):
-    """Rows of duels an hour apart."""
+    """Return rows of duels, an hour apart."""
     rng = np.random.default_rng(count + first)
     pairs = [rng.permutation(players)[:2] for _ in range(count)]
     numbers = np.repeat(np.arange(first, first + count), 2).tolist()

@@ -1,4 +1,4 @@
-"""Databases as an earlier version left them: ledgers of its arithmetic."""
+"""Databases as an earlier version left them, with ledgers of its arithmetic."""
 
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime
@@ -23,7 +23,7 @@ DAY = day_of(datetime(1969, 6, 1, tzinfo=UTC).date())
 
 
 def duel(number, date, winner="ana", loser="ben"):
-    """Event d`number` of a day at noon."""
+    """Return event d`number` at noon on a day."""
     return [
         {"event_id": f"d{number}", "started_at": f"{date}T12:00:00Z", "player": player, "position": place}
         for place, player in enumerate((winner, loser), start=1)
@@ -32,20 +32,20 @@ def duel(number, date, winner="ana", loser="ben"):
 
 @contextmanager
 def first_arithmetic():
-    """Rating as the first version had it: a last event before 1970 counts as of 1970-01-01."""
+    """Rate like the first version, which moved last events before 1970 to 1970-01-01."""
 
     def with_idle(events, system, period, seen):
         return with_idle_before(events, system, period, np.where(seen == NEVER, NEVER, np.maximum(seen, 0)))
 
     with (
         mock.patch.object(roster, "with_idle_before", with_idle),
-        mock.patch.object(Rater, "rate_single", return_value=False),  # it rated no event by itself
+        mock.patch.object(Rater, "rate_single", return_value=False),  # it rated no single events
     ):
         yield
 
 
 def fill(store):
-    """Two pools: `sixties`, whose numbers the second revision moves, and `modern`, whose numbers stay."""
+    """Store two pools: `sixties`, whose ratings the second revision changes, and `modern`, whose ratings stay."""
     store.create_pool("modern", find("elo")())
     store.create_pool("sixties", find("glicko")(idle_growth=10.0))
     for number, date in enumerate(("2025-01-01", "2025-03-01")):
@@ -57,10 +57,10 @@ def fill(store):
 
 
 def make_earlier_database(url):
-    """Fill a database with what the first arithmetic makes of `fill`, and with the tables of earlier versions."""
+    """Run `fill` with the first arithmetic, and add the tables of earlier versions."""
     engine = engine_for(url)
     migrate(engine, "0021")
-    with engine.begin() as connection:  # so that the newest migration leaves the tables
+    with engine.begin() as connection:  # so that the newest migration keeps the tables
         connection.exec_driver_sql("INSERT INTO pool (id, name, system, parameters) VALUES (99, 'x', 'elo', '{}')")
     with first_arithmetic(), closing(Store(url)) as store:
         with engine.begin() as connection:
@@ -89,7 +89,7 @@ def migrate(engine, revision):
 
 
 def store_former(store, name):
-    """Store the events, the seasons and the ledger of a pool as earlier versions did."""
+    """Store a pool's events, seasons and ledger as earlier versions did."""
     with store.reading(name) as pool:
         snapshot, number = pool.snapshot, pool.id
     rows, events = snapshot.rows, snapshot.events

@@ -1,4 +1,4 @@
-"""An entrant and an entry of a heat, to try a rule on."""
+"""Entrants and entries of a heat, for testing rules."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""How much of a long test runs: `make soak` runs its full form."""
+"""The extent of long tests, which `make soak` runs in full."""
 
 import os
 from itertools import product
@@ -6,21 +6,21 @@ from itertools import product
 FULL = bool(os.environ.get("PODIUM_SOAK"))
 
 
-# By sums over pairs, with a deviation, with many fields of state, of teams at once, and with a state of the pool.
+# With sums over pairs, a deviation, many state fields, whole teams, and a pool state.
 DIFFERENT = {"elo", "glicko2", "stk-rd", "trueskill", "adaptive"}
 
 
 def several(systems):
-    """Those of the systems that differ most, for what goes one way with all of them; all in `make soak`."""
+    """Return the most different systems, for behaviour that is the same in all systems. `make soak` tests all."""
     return [name for name in systems if FULL or name in DIFFERENT]
 
 
 def times(short, full):
-    """How often: in every run of the tests, and in `make soak`."""
+    """Return how often to repeat: `short` in every run, and `full` in `make soak`."""
     return full if FULL else short
 
 
 def in_turn(*choices):
-    """Combinations of one of each list, so few that each choice is in one; all combinations in `make soak`."""
+    """Return the fewest combinations that contain each choice of each list. `make soak` tests all combinations."""
     longest = max(map(len, choices))
     return list(product(*choices)) if FULL else [tuple(each[i % len(each)] for each in choices) for i in range(longest)]

@@ -1,7 +1,7 @@
-"""Events at the edges of what the doors let in, and rating them whatever is refused; also every kernel, as a script.
+"""Extreme events, a function that rates them, and a script that runs every kernel on them.
 
-As a script (`python tests/extremes.py elo stk …`) it runs every kernel over such events, for a process of its own
-where an index out of bounds is an error: with NUMBA_DISABLE_JIT=1 or with NUMBA_BOUNDSCHECK=1.
+The script (`python tests/extremes.py elo stk …`) runs every kernel over such events. In a separate process with
+NUMBA_DISABLE_JIT=1 or NUMBA_BOUNDSCHECK=1, an index out of bounds is an error.
 """
 
 import os
@@ -23,11 +23,11 @@ SCORES = (-1.7e308, -1e9, -1.0, 0.0, 5e-324, 1.0, 1e9, 1.7e308)
 SECONDS = (0.0, 1e-300, 1.0, 130.0, 600.0, 1e300)
 WEIGHTS = (MAX_WEIGHT, MAX_WEIGHT, 1.0, 0.5, 5e-324)
 STANDING_FOR_PAIRWISE = "elo"
-TOGETHER = 50  # events rated in one go
+TOGETHER = 50  # events rated together
 
 
 def extreme_events(count, seed, heats=2):
-    """So many events, each a list of rows: some entrants of thirty, so many heats at most, ties, quits, teams."""
+    """Return events as lists of rows: some of thirty entrants, up to `heats` heats, ties, quits and teams."""
     rng = np.random.default_rng(seed)
     started = datetime(1900, 1, 1, tzinfo=UTC)
     for number in range(count):
@@ -59,8 +59,8 @@ def extreme_events(count, seed, heats=2):
 
 
 def large_heat():
-    """A heat whose sums are taken at once, with ties and quits."""
-    size = 2050  # where Folyami's are, too
+    """Return a heat that is large enough for summing at once, with ties and quits."""
+    size = 2050  # large enough for Folyami's sums also
     return [
         {"event_id": "e", "player": f"p{k}", "time_s": 60.0 + k // 2, "status": "quit" if k % 40 == 0 else "finished"}
         for k in range(1, size + 1)
@@ -68,7 +68,7 @@ def large_heat():
 
 
 def at_bound(name, bound):
-    """A system with every number at its `low` or `high` end, or as it comes; None where it refuses that."""
+    """Return a system with every number at its `low` or `high` bound, or the default. Return None if it is invalid."""
     kind = find(name)
     if bound == "default":
         return kind()
@@ -80,7 +80,7 @@ def at_bound(name, bound):
 
 
 def rate_all(system, events):
-    """Rate what can be rated, and leave out what is refused: the states at the end, and how many were refused."""
+    """Rate events without the rejected ones, and return the final ratings and the number of rejections."""
     live, refused = podium.Live(system), 0
     alone = {"team": None} if system.refuses_teams else {}
     events = [[row | alone for row in event] for event in events]
@@ -103,10 +103,10 @@ def rate_all(system, events):
 
 
 def run_kernels(names, *, whole):
-    """Everything of these systems that is compiled, over extreme events, refused or not.
+    """Run every compiled function of these systems on extreme events, rejected or not.
 
     Args:
-        whole: judge the predictions of every system. Without it, those of one are judged where nothing is compiled.
+        whole: judge the predictions of every system. Without it, judge those of one system, where nothing is compiled.
     """
     from podium.analysis.batched import can_share, sums_of_losses
     from podium.analysis.evaluation import evaluate
@@ -116,22 +116,22 @@ def run_kernels(names, *, whole):
 
     results = podium.read_results([row for event in extreme_events(60, 3) for row in event])
     for name in names:
-        # What judges predictions is the engine's: one system shows its indexes. A system's own loop is in the replay
-        # too, which fills the rows of all entrants here, and those of one update for an explanation.
+        # The engine judges predictions, so one system covers its indexes. A system's own loop also runs in the replay,
+        # which fills the rows of all entrants here, and those of one update for an explanation.
         judged = whole or (name == STANDING_FOR_PAIRWISE and bool(config.DISABLE_JIT))
         systems = {bound: at_bound(name, bound) for bound in ("default", "low", "high")}
-        if name in ("dwz", "fide"):  # otherwise nobody ever has a rating to look up
+        if name in ("dwz", "fide"):  # otherwise no player ever has a rating in the table
             systems["rated"] = find(name)(first_ratings=False)
         for bound, system in systems.items():
             if system is None:
                 continue
             ratings, _ = rate_all(system, extreme_events(120 if whole else 60, 2))
             assert ratings or bound == "high"
-            # Of one heat each, of which some systems judge two at once; the last is alone.
+            # Events of one heat: some systems rate two at once, so the last one is alone.
             rate_all(system, extreme_events(TOGETHER + 1, 4, heats=1))
             try:
                 rated = podium.rate(results, system)
-                if not rated.history.height:  # nobody has played as long as this bound asks for
+                if not rated.history.height:  # nobody has played long enough for this bound
                     continue
                 if judged:
                     evaluate(results, [system])
@@ -147,7 +147,7 @@ def run_kernels(names, *, whole):
 
 
 def run_shared_kernels():
-    """What is compiled beside the systems: drawing fields, choosing and dividing matches, ranks of a field."""
+    """Run the compiled functions outside the systems: drawing fields, forming and splitting matches, and ranks."""
     from podium.analysis.simulation import Scenario, simulate
     from podium.cli.commands import build
     from podium.probability.gamma import performances
@@ -163,5 +163,5 @@ if __name__ == "__main__":
     np.seterr(all="ignore")
     whole = bool(os.environ.get("PODIUM_SOAK"))
     run_kernels(sys.argv[1:], whole=whole)
-    if STANDING_FOR_PAIRWISE in sys.argv and (whole or config.DISABLE_JIT):  # once, in one of the processes
+    if STANDING_FOR_PAIRWISE in sys.argv and (whole or config.DISABLE_JIT):  # once, in one process
         run_shared_kernels()

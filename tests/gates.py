@@ -1,4 +1,4 @@
-"""Long folds that wait until a test lets them go on."""
+"""Long reads of the log that wait until a test releases them."""
 
 import threading
 
@@ -8,7 +8,7 @@ TIMEOUT_S = 60.0
 
 
 class Gate:
-    """Folds of more than `few` events wait here until it is `opened`; `count` of them came."""
+    """Reads of more than `few` events wait here until it is `opened`; `count` of them have arrived."""
 
     def __init__(self, monkeypatch, few=3):
         self.came, self.opened, self.count, self.error = threading.Semaphore(0), threading.Event(), 0, None

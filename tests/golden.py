@@ -1,4 +1,4 @@
-"""Histories rated by independent implementations, none of them Podium. Their README tells who made them."""
+"""Histories rated by independent implementations. Their README names the authors."""
 
 import numpy as np
 import polars as pl
@@ -9,7 +9,7 @@ KEYS = ("event_id", "player", "pool")
 
 
 def assert_history_is(shared, system, name):
-    """A system's history of a golden file's results is the file's, number for number."""
+    """Check that a system's history of a golden file's results equals the file."""
     golden = pl.read_csv(shared(f"golden/{name}.golden.csv"), schema_overrides={"disconnects": pl.UInt64})
     history = podium.rate(shared(f"golden/{name}.results.parquet"), system).history
     assert history["event_id"].to_list() == golden["event_id"].to_list()

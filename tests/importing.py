@@ -1,4 +1,4 @@
-"""Inputs of every format that Podium imports, small and whole, and what comes of them."""
+"""Inputs in every format that Podium imports, small and complete, and their results."""
 
 import json
 from pathlib import Path
@@ -84,7 +84,7 @@ ERGAST = {
 
 
 def race(**changes):
-    """A race of racetime.gg; `entrants` as (id, status, time, place, team)."""
+    """Return a racetime.gg race; `entrants` are (id, status, time, place, team)."""
     both = [("u1", "done", "P0DT01H00M00.500000S", 1, None), ("u2", "dnf", None, None, None)]
     entrants = changes.pop("entrants", both)
     whole = {
@@ -117,26 +117,26 @@ def slot(entrant, *players, score=None):
 
 
 def startgg_set(number=1, **changes):
-    """A set of start.gg."""
+    """Return a start.gg set."""
     whole = {"id": number, "state": 3, "winnerId": 21, "displayScore": "Ana 2 - Ben 1", "startedAt": None}
     whole |= {"completedAt": 1767226200, "slots": [slot(21, 101, score=2), slot(22, 102, score=1)]}
     return whole | changes
 
 
 def startgg(*sets):
-    """An answer of start.gg."""
+    """Return a start.gg response."""
     return {"data": {"event": {"id": 7, "slug": "e", "videogame": {"name": "Melee"}, "sets": {"nodes": list(sets)}}}}
 
 
 def match(**changes):
-    """A match of Challonge."""
+    """Return a Challonge match."""
     whole = {"id": 9, "state": "complete", "player1_id": 1, "player2_id": 52, "winner_id": 52, "loser_id": 1}
     whole |= {"scores_csv": "3-1,0-3,2-3", "started_at": None, "completed_at": "2026-03-01T12:00:00.000-05:00"}
     return whole | changes
 
 
 def tournament(*matches):
-    """A tournament of Challonge."""
+    """Return a Challonge tournament."""
     people = [(1, "Ana", None, []), (2, "Ben", "ben_x", [52])]
     participants = [
         {"participant": {"id": number, "name": name, "challonge_username": account, "group_player_ids": groups}}
@@ -155,7 +155,7 @@ STK_COLUMNS = (
 
 
 def stk_dump(*rows, table="v1_home_results", columns=STK_COLUMNS):
-    """A dump of a table of results; rows are dicts."""
+    """Return a dump of a results table; rows are dicts."""
     lines = [f'CREATE TABLE "{table}" ({columns});']
     for row in rows:
         values = ", ".join("NULL" if each is None else repr(each) for each in row.values())
@@ -164,18 +164,18 @@ def stk_dump(*rows, table="v1_home_results", columns=STK_COLUMNS):
 
 
 def stk_row(username="ana", result=60.5, **changes):
-    """A row of a race of two minutes."""
+    """Return a row of a two-minute race."""
     whole = {"time": "2026-06-01 18:05:00", "venue": "zengarden", "mode": "normal", "username": username}
     whole |= {"result": result, "game_duration": 120.0, "when_joined": 0.0, "when_left": 120.0}
     return whole | changes
 
 
 def games(*pairs):
-    """Games of chess by their id and result."""
+    """Return chess games by their id and result."""
     return "".join(GAME.format(id=number, result=result) for number, result in pairs)
 
 
-WHOLE = {  # a small input of every format, as text or as files of a folder
+WHOLE = {  # a small input in every format, as text or as the files of a folder
     "xonstat": REPORT,
     "stk": stk_dump(stk_row(), stk_row("ben", 61.5)),
     "zakstunts": ZAKSTUNTS,
@@ -190,7 +190,7 @@ SUFFIXES = {"zakstunts": "csv", "pgn": "pgn", "racetime": "json", "startgg": "js
 
 
 def write_input(folder: Path, name: str, content) -> Path:
-    """Write an input: text, bytes, something for JSON, or the files of a folder."""
+    """Write an input: text, bytes, a value for JSON, or the files of a folder."""
     path = folder / f"{name}.{SUFFIXES.get(name, 'txt')}"
     if isinstance(content, dict) and all(isinstance(each, str) for each in content.values()):
         path = folder / name
@@ -206,17 +206,17 @@ def write_input(folder: Path, name: str, content) -> Path:
 
 
 def import_text(folder: Path, name: str, content, **options):
-    """What comes of an input."""
+    """Return the import of an input."""
     return read_format(name, [write_input(folder, name, content)], Options(**options))
 
 
 def table(folder: Path, name: str, content, **options):
-    """The lines of the results table as it is written, without its header."""
+    """Return the lines of the written results table without its header."""
     return as_text(as_written(import_text(folder, name, content, **options).table)).write_csv().splitlines()[1:]
 
 
 def refusal(folder: Path, name: str, content, **options):
-    """Why an input is refused."""
+    """Return an input's error message."""
     try:
         import_text(folder, name, content, **options)
     except FormatError as error:

@@ -1,4 +1,4 @@
-"""Pools for tests of what people look at: the example season, fields of all sizes, and names of all kinds."""
+"""Pools for tests of pages: the example season, fields of all sizes, and unusual names."""
 
 import random
 from datetime import UTC, datetime, timedelta
@@ -31,7 +31,7 @@ HOSTILE = (
 
 
 def add_season(store, pools=tuple(SYSTEMS)):
-    """The pools of the example season."""
+    """Add the pools of the example season."""
     frame = read_results(SEASON).frame
     for pool in pools:
         word = WORDS.get(pool, "")
@@ -43,7 +43,7 @@ def add_season(store, pools=tuple(SYSTEMS)):
 
 
 def add_fields(store, pool, system, sizes, heats, events=6):
-    """A pool with events of fields of these sizes and so many heats: entrants score, or have times in one heat."""
+    """Add a pool with fields of these sizes and this many heats. Entrants have scores, or times in a single heat."""
     store.create_pool(pool, find(system)(), title=f"Field {pool}", public=True)
     dice = random.Random(f"{pool} {sizes} {heats}")  # noqa: S311  (results)
     for number in range(events):
@@ -55,7 +55,7 @@ def add_fields(store, pool, system, sizes, heats, events=6):
 
 
 def event_rows(dice, event_id, started_at, size, heats):
-    """The rows of an event of a field; the lower an entrant's number, the better it is, and each heat has a dnf."""
+    """Return an event's rows. Entrants with low numbers are better, and each heat has a dnf."""
     for heat in range(1, heats + 1):
         skill = {k: k + dice.gauss(0.0, 0.2 * size) for k in range(size)}
         order = sorted(skill, key=skill.__getitem__)
@@ -70,7 +70,7 @@ def event_rows(dice, event_id, started_at, size, heats):
 
 
 def add_names(store):
-    """A pool whose players have names that pages could stumble over."""
+    """Add a pool with names that are difficult for pages."""
     store.create_pool("names", find("elo")(), title="Names & <b>signs</b>", player_word="player", public=True)
     dice = random.Random(1)  # noqa: S311
     for number in range(8):
@@ -84,7 +84,7 @@ def add_names(store):
 
 
 def add_states(store):
-    """A pool without anything, and one whose events are corrected, void, and not rated."""
+    """Add an empty pool, and one with corrected, void and unrated events."""
     store.create_pool("empty", find("elo")(), public=True)
     store.create_pool(
         "club", find("elo")(), title="Club", player_word="runner", contact="https://club.example/wrong?a=1", public=True
@@ -107,7 +107,7 @@ def add_states(store):
 
 
 def fill(store):
-    """All of them."""
+    """Add all of these pools."""
     add_season(store)
     add_fields(store, "pairs", "elo", (2,), (1, 8))
     add_fields(store, "eights", "elo", (8,), (1, 8))
@@ -120,11 +120,11 @@ def fill(store):
     add_races(store)
 
 
-RACES_START = datetime(2199, 6, 1, 18, tzinfo=UTC)  # they are always to come
+RACES_START = datetime(2199, 6, 1, 18, tzinfo=UTC)  # these races are always upcoming
 
 
 def add_races(store):
-    """Upcoming races of some pools: of six, of forty, of two, of hostile names, of whoever comes; one is cancelled."""
+    """Add upcoming races: of six, forty and two entrants, with hostile names, open, and cancelled."""
     for pool, count in (("bikes", 6), ("forty", 40), ("pairs", 2), ("names", len(HOSTILE)), ("karts", 8)):
         field = [row.player for row in store.leaderboard(pool, top=count).players]
         store.plan_fixture(pool, "tonight", starts_at=RACES_START, title="Grand Prix", entrants=field)

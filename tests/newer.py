@@ -6,6 +6,6 @@ from podium.log.schema import compatibility
 
 
 def set_schema(connection, revision, earliest):
-    """Make a database's schema a newer one, which versions from `earliest` on can go on with."""
+    """Set a database's schema to a newer one, which versions from `earliest` on can use."""
     connection.execute(sa.text("UPDATE alembic_version SET version_num = :revision"), {"revision": revision})
     connection.execute(sa.update(compatibility).values(earliest=earliest))

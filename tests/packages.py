@@ -1,4 +1,4 @@
-"""Builds the wheels of this tree, and environments that hold them: for tests and for `make release-check`."""
+"""Wheels of this tree, and environments with them, for tests and `make release-check`."""
 
 import os
 import subprocess
@@ -10,7 +10,7 @@ UV = Path(sys.executable).with_name("uv")
 
 
 def run(*command, stdout=None, cwd=None):
-    """Run a command outside this tree's sources. Return its output, if that is piped. Fail if it fails."""
+    """Run a command outside this tree's sources, and return its piped output. Fail if it fails."""
     inherited = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     environment = inherited | {"UV_SYSTEM_CERTS": "true"}
     words = [*map(str, command)]
@@ -21,7 +21,7 @@ def run(*command, stdout=None, cwd=None):
 
 
 def build(folder):
-    """Build both wheels into a folder, without network. Return the engine's and the client's."""
+    """Build both wheels into a folder without a network, and return the engine's and the client's."""
     words = "build", "--quiet", "--no-build-isolation", "--python", sys.executable, "--wheel", "--out-dir", folder
     for project in (ROOT, ROOT / "client"):
         run(UV, *words, project)
@@ -30,11 +30,11 @@ def build(folder):
 
 
 def make_environment(folder):
-    """Make an environment without packages. Return its Python."""
+    """Create an environment without packages, and return its Python."""
     run(UV, "venv", "--quiet", "--python", sys.executable, folder)
     return folder / "bin" / "python"
 
 
 def pip(python, *words):
-    """Install or uninstall in an environment."""
+    """Install or uninstall packages in an environment."""
     run(UV, "pip", words[0], "--quiet", "--python", python, *words[1:])

@@ -1,4 +1,4 @@
-"""A system whose workers die: importing this is quick, so that any process can."""
+"""A system whose workers die. It imports quickly, so that any process can load it."""
 
 import os
 import signal
@@ -11,9 +11,9 @@ from podium.systems.elo import Elo
 
 @dataclass(frozen=True)
 class Mortal(Elo):
-    """Elo, which kills the worker process that makes it, once for each file in the folder that `MORTAL` names."""
+    """Elo that kills the worker process creating it, once for each file in the folder that `MORTAL` names."""
 
-    is_ours = True  # its rules are Podium's, so that no process compiles them again
+    is_ours = True  # it has Podium's rules, so no process compiles them again
 
     def __post_init__(self):
         super().__post_init__()

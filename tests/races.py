@@ -1,4 +1,4 @@
-"""Events for tests, who came first, second, …; and the service to send them to."""
+"""Events for tests, in finishing order, and a service to send them to."""
 
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
@@ -13,7 +13,7 @@ START = datetime(2025, 1, 1, tzinfo=UTC)
 
 
 def rows(number, order, minute=None, **more):
-    """Event e`number` as rows of a results table, started so many minutes after `START`."""
+    """Return event e`number` as rows of a results table, which starts this many minutes after `START`."""
     when = (START + timedelta(minutes=number if minute is None else minute)).isoformat()
     return [
         {"event_id": f"e{number}", "started_at": when, "player": name, "position": place} | more
@@ -22,14 +22,14 @@ def rows(number, order, minute=None, **more):
 
 
 def event(number=1, order="abc", minute=None, **more):
-    """The same as the service takes it."""
+    """Return the same event as JSON for the service."""
     when = (START + timedelta(minutes=number if minute is None else minute)).isoformat()
     entries = [{"player": name, "position": place} for place, name in enumerate(order, start=1)]
     return {"event_id": f"e{number}", "started_at": when, "entries": entries} | more
 
 
 def ratings(store, pool="main"):
-    """The rating of everyone on a board; and of equipment that entrants share, with their kind before the name."""
+    """Return all ratings of a leaderboard, and of shared equipment with its kind before the name."""
     rated = {row.player: row.rating for row in store.leaderboard(pool, top=1000).players}
     with store.reading(pool) as known:
         standings, equipment = known.snapshot.standings, equipment_of(known)
@@ -39,7 +39,7 @@ def ratings(store, pool="main"):
 
 @contextmanager
 def calling(store, role="admin", per_second=None, **options):
-    """A client of the service over a store, with a key of its own."""
+    """Yield a client of the service over a store, with a new key."""
     key = create_key(store.engine, role, role, None, per_second)
     with TestClient(create_app(store, **options), headers={"Authorization": f"Bearer {key}"}) as client:
         yield client

@@ -1,4 +1,4 @@
-"""Build the packages, install each with each extra in an empty environment, run its commands, and uninstall.
+"""Build the packages, install each with each extra in an empty environment, run its commands, and uninstall it.
 
 python tests/release_check.py
 """
@@ -15,7 +15,7 @@ from pathlib import Path
 from packages import ROOT, UV, build, make_environment, pip, run
 from test_dependencies import BARE, LINES, SHEET, refuse_crashes
 
-# What runs in the environment of an extra, beside the commands that need none: its own commands or Python.
+# Commands or Python code for the environment of each extra, in addition to the commands without extras.
 EXTRAS = {
     "": [("demo",), *LINES],
     "service": [
@@ -40,7 +40,7 @@ def say(text):
 
 
 def check_metadata(wheel):
-    """Fail if the long description has a link that leads nowhere on a package index."""
+    """Fail if the long description has a link that does not work on a package index."""
     with zipfile.ZipFile(wheel) as archive:
         (name,) = [each for each in archive.namelist() if each.endswith("METADATA")]
         metadata = message_from_bytes(archive.read(name))
@@ -52,7 +52,7 @@ def check_metadata(wheel):
 
 
 def check_extra(folder, wheel, extra, dist):
-    """Install a wheel with an extra, run what the extra is for, and uninstall."""
+    """Install a wheel with an extra, run the extra's functions, and uninstall it."""
     python, home = make_environment(folder / "environment"), folder / "home"
     home.mkdir()
     (home / "r.csv").write_text(SHEET, encoding="utf-8")

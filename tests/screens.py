@@ -1,4 +1,4 @@
-"""What the commands show at 80 columns: `python tests/screens.py` writes the golden files anew."""
+"""The commands' output at 80 columns: `python tests/screens.py` updates the golden files."""
 
 import os
 from pathlib import Path
@@ -12,7 +12,7 @@ from podium.cli.commands import build
 ROOT = Path(__file__).parents[1]
 HELP, TABLES = (ROOT / "tests" / "cli" / f"{name}.golden.txt" for name in ("help", "tables"))
 SEASON, RACE, DUELS, HEATS = (f"examples/{name}.csv" for name in ("season", "race", "duels", "heats"))
-COMMANDS = {  # by the system that they rate with, of which one test worker compiles the kernels
+COMMANDS = {  # by rating system, because one test worker compiles its kernels
     "elo": (
         ("systems",),
         ("systems", "elo"),
@@ -39,7 +39,7 @@ COMMANDS = {  # by the system that they rate with, of which one test worker comp
 
 
 def words_of_commands(command=None, words=()):
-    """The words of every command, groups before their own."""
+    """Yield the words of every command, groups before their commands."""
     command = command or typer.main.get_command(build())
     yield words
     for name, each in getattr(command, "commands", {}).items():
@@ -47,7 +47,7 @@ def words_of_commands(command=None, words=()):
 
 
 def screens(commands):
-    """What each command shows on a terminal of 80 columns, under the command."""
+    """Return each command and its output on a terminal of 80 columns."""
     folder = Path.cwd()
     os.chdir(ROOT)
     try:
@@ -60,12 +60,12 @@ def screens(commands):
 
 
 def help_screens():
-    """The help of every command."""
+    """Return the help of every command."""
     return "".join(screens((*words, "--help") for words in words_of_commands()))
 
 
 def table_screens(system):
-    """The tables of commands that rate with a system."""
+    """Return the tables of commands that rate with a system."""
     return "".join(screens(COMMANDS[system]))
 
 

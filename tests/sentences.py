@@ -1,4 +1,4 @@
-"""A history of all kinds of events, and its explanations: `python tests/sentences.py` writes the golden file anew."""
+"""A history of all kinds of events, and its explanations: `python tests/sentences.py` updates the golden file."""
 
 import functools
 import random
@@ -14,12 +14,12 @@ NAMES = "Ana Ben Cleo Dev Ela Finn Gus Hana Ivo Jun Kofi Lea Mo Nia Otto Pia Qui
 PLAYERS = NAMES.split()
 START = datetime(2024, 1, 1, tzinfo=UTC)
 GAME_S = 300.0
-STARTING_RATED = {"dwz": "dwz:first_ratings=false"}  # otherwise nobody would be compared
+STARTING_RATED = {"dwz": "dwz:first_ratings=false"}  # otherwise there would be no comparisons
 
 
 @functools.cache
 def history(seed=7, events=64):
-    """Results of events that take turns: duels, fields with quits and ties, heats, teams."""
+    """Return results of several kinds of events in turn: duels, fields with quits and ties, heats, and teams."""
     rng = random.Random(seed)  # noqa: S311  (a game's dice)
     skill = {name: 1.5 * rng.gauss(0.0, 1.0) for name in PLAYERS}
     kinds = (duel, field, teams, heats, large_field, pairs, many_heats, named_heats)
@@ -108,7 +108,7 @@ def gone(name, status, heat):
 
 
 def sentences(system, most=100, explained=None):
-    """The words for a hundred changes of the history, or for the first few of these; of every tenth all of them.
+    """Return the words for a hundred changes of the history, or for the first few. Every tenth has all its words.
 
     `explained` is a list to which the explanations are added.
     """

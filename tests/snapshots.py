@@ -1,4 +1,4 @@
-"""Snapshots of a store's pools as plain rows with names, to compare stores that number their players differently."""
+"""Snapshots of a store's pools as plain rows with names, to compare stores with different player numbers."""
 
 from dataclasses import replace
 
@@ -17,13 +17,13 @@ def snapshot_of(store, pool="main"):
 
 
 def names_in(store, snapshot):
-    """Return the names of everyone who has a rating, and of equipment with its kind, by number."""
+    """Return the names of all rated players, and of equipment with its kind, by number."""
     with store.reading(snapshot.pool.name) as known:
         return names_of(known, set(numbers_of(snapshot.rows.part("slot")).tolist()))
 
 
 def ledger(store, pool="main"):
-    """Return every row of the ledger in the order of rating, with all that it holds; states to the bit."""
+    """Return every row of the ledger in rating order, with all its columns and the exact states."""
     snapshot = snapshot_of(store, pool)
     names = names_in(store, snapshot)
     events, rows = snapshot.events, snapshot.rows
@@ -39,7 +39,7 @@ def ledger(store, pool="main"):
 
 
 def learnt(store, pool="main"):
-    """Return what the system has learnt of the pool after each rated event, in the order of rating."""
+    """Return the pool state after each rated event, in rating order."""
     snapshot = snapshot_of(store, pool)
     if not snapshot.pool.system.pool_fields:
         return []
@@ -56,7 +56,7 @@ def statuses(store, pool="main"):
 
 
 def rated_players(store, pool="main"):
-    """Return the rating of everyone who has one, by name."""
+    """Return the rating of every rated player, by name."""
     snapshot = snapshot_of(store, pool)
     names, standings = names_in(store, snapshot), snapshot.standings
     rated = zip(numbers_of(standings.slots).tolist(), standings.ratings.tolist(), strict=True)
@@ -64,14 +64,14 @@ def rated_players(store, pool="main"):
 
 
 def hold(store, change, pool="main"):
-    """Let a store hold another snapshot of a pool: what a function makes of the true one."""
+    """Make a store hold another snapshot of a pool, namely a function's change of the true one."""
     with store.reading(pool) as known:
         ((seq, digest),) = known.run(SELECT_NEWEST)
         store.snapshots.keep(known, LogPlace(seq, digest), change(known.snapshot))
 
 
 def with_cells(snapshot, row, **cells):
-    """Return a snapshot whose ledger has other cells in one row."""
+    """Return a snapshot with other ledger cells in one row."""
     rows = snapshot.rows.updated(np.array([row]), {name: np.array([value]) for name, value in cells.items()})
     return replace(snapshot, rows=rows)
 

@@ -1,4 +1,4 @@
-"""Histories to test with: small fields, ties, quits, heats, teams, partial play, several pools."""
+"""Histories for tests: small fields, ties, quits, heats, teams, partial play and several pools."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -10,7 +10,7 @@ START = datetime(2025, 1, 1, tzinfo=UTC)
 
 @st.composite
 def events(draw, number, heats=1, quits=True):
-    """One event as rows that every system can rate: position by time, score, time, seconds played."""
+    """Draw one event as rows that every system can rate: position by time, score, time and seconds played."""
     players = draw(st.lists(st.sampled_from(PLAYERS), min_size=2, max_size=5, unique=True))
     pool = draw(st.sampled_from(["one", "two"]))
     mode = draw(st.sampled_from(["time-trial", "normal", "duel"]))
@@ -40,6 +40,6 @@ def events(draw, number, heats=1, quits=True):
 
 @st.composite
 def histories(draw, heats=1, quits=True, most=8):
-    """The rows of several events in order."""
+    """Draw the rows of several events in order."""
     count = draw(st.integers(1, most))
     return [row for number in range(count) for row in draw(events(number, heats, quits))]

@@ -1,4 +1,4 @@
-"""`bench/`: rows are matched by name, a ratio is a round's, and the events are random and nobody plays himself."""
+"""`bench/` matches rows by name, compares speeds in rounds, and draws random events without repeated players."""
 
 import importlib.util
 from pathlib import Path
@@ -33,7 +33,7 @@ def test_players_of_a_race_are_random_and_different(races, size, players):
     assert len(np.unique(drawn.player, axis=0)) == (races if size > 2 else pytest.approx(0.4 * 100 * 99, rel=0.1))
 
 
-def test_a_peer_that_is_not_installed_is_left_out(monkeypatch, capsys):
+def test_a_missing_peer_is_left_out(monkeypatch, capsys):
     monkeypatch.syspath_prepend(str(BENCH))
     run = load("run")
 
@@ -56,23 +56,23 @@ def test_a_speed_has_three_digits(events_per_s, text, monkeypatch):
     assert load("performance_page").speed(events_per_s) == text
 
 
-def test_duels_with_draws_are_won_by_either_side():
+def test_duels_with_draws_are_won_equally_by_both_sides():
     place = load("events").duels_with_draws(10_000).place
     results = np.sign(place[:, 1] - place[:, 0])
     assert [(results == result).mean() for result in (-1, 0, 1)] == pytest.approx([0.4, 0.2, 0.4], abs=0.02)
 
 
-def test_rows_are_matched_by_name_whatever_their_order(against):
+def test_rows_are_matched_by_name_in_any_order(against):
     matched = against.match_rows(["elo", "gone", "stk"], ["stk", "new", "elo"])
     assert matched == (["stk", "elo"], ["gone"], ["new"])
 
 
-def test_a_ratio_is_of_one_round_and_above_one_where_this_tree_is_faster(against):
+def test_a_rounds_ratio_is_above_one_if_this_tree_is_faster(against):
     rounds = [({"elo": 100.0, "gone": 1.0}, {"elo": 200.0}), ({"elo": 10.0}, {"elo": 5.0, "new": 1.0})]
     assert against.round_ratios(rounds) == {"elo": [2.0, 0.5]}
 
 
-def test_the_spread_is_quartiles_and_extremes(against):
+def test_the_spread_has_quartiles_and_extremes(against):
     assert against.spread([1.0, 1.1, 0.9, 1.2, 0.8]) == (0.8, 0.9, 1.0, 1.1, 1.2, 5)
     assert against.spread([1.5]) == (1.5, 1.5, 1.5, 1.5, 1.5, 1)
 
@@ -81,16 +81,16 @@ def test_the_spread_is_quartiles_and_extremes(against):
     ("ratios", "slower"),
     [([0.96, 0.95, 0.94, 0.9], True), ([0.90, 0.99, 0.98, 0.91], False), ([0.975, 0.98, 0.975], False)],
 )
-def test_slower_is_more_than_three_percent_beyond_the_spread(against, ratios, slower):
+def test_slower_means_three_percent_beyond_the_spread(against, ratios, slower):
     assert against.spread(ratios).slower is slower
 
 
-def test_a_revision_that_is_none_is_refused(against):
+def test_an_unknown_revision_is_rejected(against):
     with pytest.raises(SystemExit, match="no-such-revision is not a revision"), against.check_out("no-such-revision"):
         pass
 
 
-def test_parts_that_are_killed_twice_are_compared_with_one_run(tmp_path, monkeypatch):
+def test_twice_killed_parts_are_compared_with_one_run(tmp_path, monkeypatch):
     parts = load("parts")
     monkeypatch.setattr(parts, "KINDS", dict.fromkeys(("whole", "parts", "many pools"), "large"))
     parts.write_pool(tmp_path / "large", 3 << 17, 500)

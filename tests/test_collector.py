@@ -1,4 +1,4 @@
-"""The collector of cycles rests while it is paused, and what overlapping pauses leave behind does not pile up."""
+"""Python's garbage collector pauses and resumes, and overlapping pauses leave little garbage."""
 
 import gc
 import os
@@ -22,17 +22,17 @@ class Cycle:
 
 @pytest.fixture
 def _collecting():
-    """The collector on, as in a service."""
+    """Turn the collector on, as in a service."""
     was_on = gc.isenabled()
     gc.enable()
-    gc.freeze()  # what other tests left would be walked each time
+    gc.freeze()  # otherwise it would walk objects of other tests each time
     yield
     if not was_on:
         gc.disable()
 
 
 @pytest.mark.usefixtures("_collecting")
-def test_it_is_off_until_the_last_pause_ends():
+def test_the_collector_is_off_until_the_last_pause_ends():
     with paused_collection():
         with paused_collection():
             assert not gc.isenabled()
@@ -42,7 +42,7 @@ def test_it_is_off_until_the_last_pause_ends():
 
 @pytest.mark.usefixtures("_collecting")
 @pytest.mark.parametrize(("objects", "is_freed"), [(100, False), (5_000, True)])
-def test_pauses_that_overlap_leave_no_heap_of_garbage(objects, is_freed, monkeypatch):
+def test_overlapping_pauses_leave_little_garbage(objects, is_freed, monkeypatch):
     monkeypatch.setattr(collector, "LEFT_OBJECTS", 2_000)
     with paused_collection():
         gc.collect()
@@ -54,7 +54,7 @@ def test_pauses_that_overlap_leave_no_heap_of_garbage(objects, is_freed, monkeyp
 
 
 @pytest.mark.usefixtures("_collecting")
-def test_it_stays_off_where_it_was_off():
+def test_a_disabled_collector_stays_off():
     gc.disable()
     with paused_collection():
         pass
@@ -71,7 +71,7 @@ GROUPS = {
 
 
 @pytest.mark.parametrize("name", GROUPS)
-def test_the_smaller_of_machine_and_container_counts(name, tmp_path, monkeypatch):
+def test_the_container_limit_caps_the_memory(name, tmp_path, monkeypatch):
     lines, files, limit = GROUPS[name]
     paths = {"": f"{tmp_path}/v2{{}}/memory.max", "memory": f"{tmp_path}/v1{{}}/memory"}
     monkeypatch.setattr(collector, "GROUPS", tmp_path / "cgroup")
@@ -90,7 +90,7 @@ class Line:
     values: tuple[float, ...]
 
 
-def test_the_size_of_a_value_is_about_what_it_takes():
+def test_a_values_size_is_estimated_well():
     array = np.zeros(1000)
     assert collector.size_of(array) == pytest.approx(8_000, rel=0.1)
     assert collector.size_of(pl.DataFrame({"a": array})) == pytest.approx(8_000, rel=0.1)

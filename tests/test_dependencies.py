@@ -1,4 +1,4 @@
-"""Every library that Podium imports is declared: in the base, or in the extras of the code that imports it."""
+"""Every imported library is declared, in the base or in the extras of the code that imports it."""
 
 import json
 import os
@@ -17,7 +17,7 @@ from podium.cli.commands import COMMANDS
 
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "podium"
-# The extras that code may import from, by its folder or file; each of a file's extras has to declare what it imports.
+# The extras of code by folder or file. Each extra of a file must declare the file's imports.
 EXTRAS = {
     "analysis/tuning.py": {"tune"},
     "cli/service": {"service"},
@@ -37,16 +37,16 @@ EXTRAS = {
 
 NAME = re.compile(r"[\w.-]+")
 IMPORT = re.compile(r"^ *(?:import (\w+)|from (\w+)[\w.]* import )", re.MULTILINE)
-DISTRIBUTIONS = {"sklearn": "scikit-learn", "vl_convert": "vl-convert-python"}  # where the module has another name
+DISTRIBUTIONS = {"sklearn": "scikit-learn", "vl_convert": "vl-convert-python"}  # modules with other names
 
 
 def plain(name):
-    """The name of a distribution in its normal form (PEP 503)."""
+    """Return a distribution's normalized name (PEP 503)."""
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def declared():
-    """The distributions that the base and each extra declare."""
+    """Return the distributions that the base and each extra declare."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     client = tomllib.loads((ROOT / "client" / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     parts = {"base": project["dependencies"]} | project["optional-dependencies"] | {"client": client["dependencies"]}
@@ -54,13 +54,13 @@ def declared():
 
 
 def imported(path):
-    """The top-level modules that a file imports, at any depth of it; those of Python and of Podium apart."""
+    """Return a file's top-level imports at any depth, except those of Python and Podium."""
     text = path.read_text(encoding="utf-8")
     found = {one or other for one, other in IMPORT.findall(text)}
     return {DISTRIBUTIONS.get(each, plain(each)) for each in found - sys.stdlib_module_names - {"podium"}}
 
 
-def test_each_import_is_declared_where_it_is_imported():
+def test_each_import_is_declared_for_its_code():
     by_part = declared()
     missing = set()
     for path in SOURCE.rglob("*.py"):
@@ -72,13 +72,13 @@ def test_each_import_is_declared_where_it_is_imported():
 
 
 def closure(names):
-    """The distributions of these names, and those that they need themselves and that are installed here."""
+    """Return these distributions and their installed requirements."""
     found, waiting = set(), [*names]
     while waiting:
         name = waiting.pop()
         if name not in found:
             found.add(name)
-            with suppress(PackageNotFoundError):  # of another platform
+            with suppress(PackageNotFoundError):  # needed on another platform
                 needed = [each for each in requires(name) or [] if "extra ==" not in each]
                 waiting += [plain(NAME.match(each)[0]) for each in needed]
     return found
@@ -145,7 +145,7 @@ print(json.dumps(ends))
 
 
 def refuse_crashes(lines, ends):
-    """Fail where a command ended in anything but its work, or the name of the extra that it needs."""
+    """Fail if a command neither worked nor named the extra that it needs."""
     bad = [
         (words, status, err)
         for words, (status, err) in zip(lines, ends, strict=True)
@@ -154,14 +154,14 @@ def refuse_crashes(lines, ends):
     assert bad == []
 
 
-def test_the_lines_cover_the_commands_that_need_no_store():
+def test_the_lines_cover_all_commands_without_a_store():
     tried = {words[0] for words in LINES}
     rows = {name for heading, rows in COMMANDS.items() if heading != "Live service" for _, name, _ in rows}
     assert rows - tried == {"lab", "demo"}
 
 
-def test_commands_run_or_name_their_extra_without_any_extra(tmp_path):
-    """In a process where no library can be imported that only an extra brings."""
+def test_without_extras_commands_run_or_name_their_extra(tmp_path):
+    """The process cannot import the libraries of any extra."""
     (tmp_path / "r.csv").write_text(SHEET, encoding="utf-8")
     lines = LINES if FULL else QUICK
     modules = {name: module for module, name in DISTRIBUTIONS.items()}
@@ -179,8 +179,8 @@ def test_commands_run_or_name_their_extra_without_any_extra(tmp_path):
 
 
 @pytest.mark.skipif(not FULL, reason="an environment takes a minute: make soak makes one")
-def test_commands_run_or_name_their_extra_from_the_bare_wheel(tmp_path):
-    """In an environment that holds the wheel of this tree, and what pip installs with it."""
+def test_from_the_bare_wheel_commands_run_or_name_their_extra(tmp_path):
+    """The environment has this tree's wheel and its required packages."""
     uv, wheels, home = Path(sys.executable).with_name("uv"), tmp_path / "wheels", tmp_path / "home"
     home.mkdir()
     (home / "r.csv").write_text(SHEET, encoding="utf-8")

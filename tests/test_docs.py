@@ -1,4 +1,4 @@
-"""What the docs ask their readers to do works, and shows what they say it shows."""
+"""The documentation's commands and examples work, and show the documented output."""
 
 import re
 import shlex
@@ -29,7 +29,7 @@ START_S = 20
 
 
 def serve(words, running):
-    """Serve in a thread what `podium serve` would serve: a process of its own would load everything again."""
+    """Run `podium serve` in a thread, because a new process would load everything again."""
     served = []
     with (
         mock.patch.object(sys, "argv", ["podium", *words]),
@@ -54,8 +54,8 @@ def serve(words, running):
 
 
 @pytest.mark.parametrize("page", RUN, ids=lambda page: page.stem)
-def test_what_a_page_asks_for_works(page, tmp_path, monkeypatch):
-    """The blocks of a page in turn, in a folder with the examples. Installing is for a fresh machine."""
+def test_the_steps_of_a_page_work(page, tmp_path, monkeypatch):
+    """Run a page's blocks in order, in a folder with the examples. Only a fresh machine tests installing."""
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
     monkeypatch.chdir(tmp_path)
     with socket.socket() as probe:
@@ -84,7 +84,7 @@ def test_what_a_page_asks_for_works(page, tmp_path, monkeypatch):
         walk.follow()
 
 
-def test_a_console_block_is_compared_with_what_a_terminal_shows():
+def test_console_blocks_are_compared_with_terminal_output():
     block = "$ podium one\n2 …\n\n…\nlast\n$ podium two\n"
     assert list(sessions(block)) == [("podium one", "2 …\n\n…\nlast"), ("podium two", "")]
     assert matches("2 …\n\n…\nlast", "2 players  \n\na\nb\nlast\n\n")
@@ -93,7 +93,7 @@ def test_a_console_block_is_compared_with_what_a_terminal_shows():
     assert not matches("last", "last but one\n")
 
 
-def test_every_tutorial_is_followed():
+def test_every_tutorial_is_tested():
     tutorials = sorted((ROOT / "docs" / "tutorials").glob("*.md"))
     assert len(tutorials) == 4
     for page in tutorials:

@@ -1,4 +1,4 @@
-"""The example season is what its generator makes."""
+"""The example season matches its generator."""
 
 import runpy
 import sys
@@ -9,14 +9,14 @@ import polars as pl
 EXAMPLES = Path(__file__).parents[1] / "examples"
 
 
-def test_the_season_is_the_generators(tmp_path, monkeypatch):
+def test_the_season_matches_its_generator(tmp_path, monkeypatch):
     out = tmp_path / "season.csv"
     monkeypatch.setattr(sys, "argv", ["make_season.py", "--out", str(out)])
     runpy.run_path(str(EXAMPLES / "make_season.py"), run_name="__main__")
     assert out.read_bytes() == (EXAMPLES / "season.csv").read_bytes()
 
 
-def test_the_season_has_everything():
+def test_the_season_has_every_kind_of_event():
     frame = pl.read_csv(EXAMPLES / "season.csv")
     assert set(frame["pool"]) == {"karts", "bikes", "stunts", "duel", "dm", "ctf"}
     assert {"quit", "dnf", "disqualified", "did_not_start"} <= set(frame["status"])

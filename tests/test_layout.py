@@ -39,22 +39,22 @@ def docs_builder():
     return module
 
 
-def test_the_written_pages_are_what_the_code_says():
-    """`make docs` writes them anew."""
+def test_the_generated_pages_match_the_code():
+    """`make docs` updates them."""
     for path, text in docs_builder().pages().items():
         assert path.exists(), f"{path.name} is missing: run make docs"
         assert path.read_text(encoding="utf-8") == text, f"{path.name} is old: run make docs"
 
 
 @pytest.mark.parametrize("name", names())
-def test_every_system_has_tests_of_its_own(name):
+def test_every_system_has_its_own_tests(name):
     path = ROOT / "tests" / "systems" / f"test_{name.replace('-', '_')}.py"
     assert path.exists(), f"{name} has no tests of its own: write {path.relative_to(ROOT)}"
     assert "def test_" in path.read_text(encoding="utf-8"), f"{path.relative_to(ROOT)} tests nothing"
 
 
 def lines_of(paths):
-    """Every line of these files: the file's name, the line's number from 1, and the line."""
+    """Yield every line of these files: the file's name, the line's number from 1, and the line."""
     for path in paths:
         name = str(path.relative_to(ROOT))
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
@@ -76,7 +76,7 @@ LAYOUT_TOKENS = {
 
 
 def docstring_lines(tree):
-    """Return the numbers of the lines that hold docstrings."""
+    """Return the numbers of the docstrings' lines."""
     documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
     found = [node.body[0] for node in ast.walk(tree) if isinstance(node, documented) and ast.get_docstring(node)]
     return {number for node in found for number in range(node.lineno, node.end_lineno + 1)}
@@ -96,8 +96,8 @@ def test_the_code_stays_within_its_size_limits():
     assert sum(count_tokens(path) for path in SOURCES) <= MAX_TOKENS
 
 
-def test_a_floor_shows_few_names():
-    """The root and the systems apart, which have a file each."""
+def test_a_package_has_few_public_names():
+    """The exceptions are the root and the systems, which have a file each."""
     package = ROOT / "src" / "podium"
     floors = {path.parent for path in SOURCES} - {package, package / "systems"}
     names_on = {
@@ -111,7 +111,7 @@ def test_a_floor_shows_few_names():
 
 @functools.cache
 def trees():
-    """The parsed source of every module, by its name."""
+    """Return the parsed source of every module, by its name."""
     return {module_name(path): ast.parse(path.read_text(encoding="utf-8")) for path in SOURCES}
 
 
@@ -120,8 +120,8 @@ def module_name(path):
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-def test_no_module_imports_itself_by_way_of_others():
-    """Imports within functions count; those for types alone do not."""
+def test_no_module_imports_itself_through_others():
+    """Imports in functions count, but imports only for types do not."""
     arrows = {name: set() for name in trees()}
     for name, tree in trees().items():
         for node in runtime_nodes(tree):
@@ -138,7 +138,7 @@ def test_no_module_imports_itself_by_way_of_others():
 
 
 def runtime_nodes(tree):
-    """What stands in a module, but for what only a checker of types reads."""
+    """Yield a module's nodes except code only for type checkers."""
     ends = [tree]
     while ends:
         node = ends.pop()
@@ -155,7 +155,7 @@ OLD_WORDS = {
 
 
 def names_given(node):
-    """The names that a node gives to something of ours."""
+    """Yield the names that a node defines."""
     match node:
         case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
             yield name
@@ -163,7 +163,7 @@ def names_given(node):
             yield name
 
 
-def test_no_name_is_one_of_the_words_that_said_too_little():
+def test_no_name_is_too_vague():
     found = {
         f"{module}: {name}"
         for module, tree in trees().items()
@@ -175,7 +175,7 @@ def test_no_name_is_one_of_the_words_that_said_too_little():
     assert found | (stems & OLD_WORDS) == set()
 
 
-FORMER_PARTS = {  # parts of names that were renamed, in any case
+FORMER_PARTS = {  # parts of former names, in upper or lower case
     "ladder", "ladders", "promise", "promised", "promises", "pseudonymise", "pseudonymize", "settle", "settled",
     "settlement", "settlements", "settles", "settling", "thing", "things", "unsettled",
 }  # fmt: skip
@@ -188,7 +188,7 @@ def has_former_part(name):
     return name in FORMER_NAMES or bool(parts & FORMER_PARTS)
 
 
-def test_a_name_has_a_former_part_by_words_and_capitals():
+def test_former_parts_are_found_by_words_and_capitals():
     assert all(map(has_former_part, ["settle_all", "SharedThing", "FIRST_THING", "is_unsettled", "reach_s"]))
     assert not any(map(has_former_part, ["smoothing", "nothing", "resettling_cost", "reach", "restore", "pseudonym"]))
 
@@ -213,8 +213,8 @@ FORMER_WORDS = re.compile(
 STORED_WORDS = '"pseudonymise"'  # a kind of log entry
 
 
-def test_texts_of_users_have_no_former_words():
-    """Code with its messages and docstrings, templates, the README and the pages of the documentation."""
+def test_texts_for_users_have_no_former_words():
+    """This covers code with its messages and docstrings, templates, the README and the documentation."""
     package = ROOT / "src" / "podium"
     pages = [ROOT / "README.md", *(page for page in (ROOT / "docs").rglob("*.md") if "decisions" not in page.parts)]
     code = [path for path in SOURCES if "migrations" not in path.parts]
@@ -227,7 +227,7 @@ def test_texts_of_users_have_no_former_words():
 
 
 def test_a_property_is_a_plain_function():
-    """From Python 3.14 on, a dataclass with slots looks into the functions of its properties."""
+    """From Python 3.14 on, a dataclass with slots reads the functions of its properties."""
     decorated = [
         (name, node.name)
         for name, tree in trees().items()
@@ -243,7 +243,7 @@ def test_help_loads_no_engine():
     assert process.stdout.strip() == "set()"
 
 
-def test_ratings_of_a_table_as_it_is_load_neither_maps_nor_reasons():
+def test_rating_a_standard_table_loads_neither_maps_nor_reasons():
     check = (
         "import sys, podium, podium.rated; podium.read_results('examples/season.csv', lenient=True)\n"
         "unused = 'podium.importers.tables.applying', 'podium.ledger.reasons'\n"
@@ -254,7 +254,7 @@ def test_ratings_of_a_table_as_it_is_load_neither_maps_nor_reasons():
 
 
 def public_functions():
-    """What users call: functions, and the public methods of classes, by name."""
+    """Yield the public functions and methods of classes by name."""
     objects = [getattr(podium, name) for name in podium.__all__]
     for each in (*objects, audit, curve, evaluate, forecast, recover, simulate, Store, tune):
         if inspect.isfunction(each):
@@ -268,7 +268,7 @@ def public_functions():
 PUBLIC = dict(public_functions())
 
 
-def test_a_public_function_says_what_it_takes_gives_and_raises():
+def test_public_functions_document_results_and_errors():
     for name, function in PUBLIC.items():
         text = inspect.getdoc(function) or ""
         first = text.split("\n", 1)[0]
@@ -281,12 +281,12 @@ def test_a_public_function_says_what_it_takes_gives_and_raises():
         assert not re.search(r"\n\s+raise \w+Error\(", own) or "Raises:" in text, name
 
 
-def test_no_docstring_leans_on_the_one_above():
+def test_no_docstring_refers_to_the_one_above():
     assert [(name, number) for name, number, line in lines_of(SOURCES) if '"""The same' in line] == []
 
 
-def test_the_hooks_name_no_address():
-    """Nothing that is fetched from a host of its own stands in the hooks."""
+def test_the_hooks_contain_no_address():
+    """The hooks download nothing from other hosts."""
     hooks = (ROOT / ".pre-commit-config.yaml").read_text(encoding="utf-8")
     assert re.findall(r"repo: (\S+)", hooks) == ["local"]
     assert "://" not in hooks
@@ -295,16 +295,16 @@ def test_the_hooks_name_no_address():
 FORBIDDEN = re.compile(r"\b(told|said|asked|of: Pool)\b")
 
 
-def test_names_comments_and_messages_say_what_they_are():
-    """A variable is named by what it is, and a pool is `pool`; the words stand in no comment or message either."""
+def test_sources_use_no_forbidden_words():
+    """Variables are named after their values, and a pool is called `pool`. This also covers comments and messages."""
     lines = lines_of(SOURCES)
     assert [f"{name}:{number}: {line.strip()}" for name, number, line in lines if FORBIDDEN.search(line)] == []
 
 
-def test_a_variable_of_tests_and_scripts_is_named_by_what_it_holds():
+def test_variables_of_tests_and_scripts_have_no_forbidden_names():
     found = []
     for path in SCRIPTS:
-        if not FORBIDDEN.search(path.read_text(encoding="utf-8")):  # to take a file apart takes long
+        if not FORBIDDEN.search(path.read_text(encoding="utf-8")):  # tokenizing a file is slow
             continue
         with path.open(encoding="utf-8") as source:
             tokens = [token for token in tokenize.generate_tokens(source.readline) if token.type == tokenize.NAME]
@@ -329,7 +329,7 @@ def test_contributing_has_three_short_paths():
 
 
 def test_contributing_lists_every_package():
-    """Every folder and module at the root of the package is listed, and no other."""
+    """The list has every folder and module at the root of the package, and no others."""
     page = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     drawn = re.findall(r"(?m)^    ([\w/.]+) {2,}", page.split("## Packages")[1].split("\n## ")[0])
     package = ROOT / "src" / "podium"

@@ -1,4 +1,4 @@
-"""The notebooks run from the first cell to the last, and keep no output of some machine."""
+"""The notebooks run from the first cell to the last, and store no output."""
 
 from pathlib import Path
 
@@ -11,8 +11,8 @@ NOTEBOOKS = sorted(EXAMPLES.glob("*.ipynb"))
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::RuntimeWarning")  # of the kernel's own libraries
-def test_a_notebook_runs_through(path):
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::RuntimeWarning")  # from the kernel's libraries
+def test_a_notebook_runs_to_the_end(path):
     import nbformat
     from nbclient import NotebookClient
 
@@ -24,10 +24,10 @@ def test_a_notebook_runs_through(path):
     assert all(cell.execution_count for cell in cells)
 
 
-def test_there_is_a_notebook():
+def test_there_are_notebooks():
     assert NOTEBOOKS
 
 
-def test_a_notebook_completes_what_there_is():
-    """What Tab offers after "podium." are its names, not the rooms that happen to be imported."""
+def test_a_notebook_completes_only_public_names():
+    """After "podium." Tab offers its public names, not the packages that happen to be imported."""
     assert [name for name in dir(podium) if not name.startswith("_")] == sorted([*podium.__all__, "importers"])

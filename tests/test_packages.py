@@ -40,7 +40,7 @@ def test_links_of_the_long_description_are_absolute():
         ("[a\nb](c.md), x[0](1)", "[a\nb](https://r/blob/v1/c.md), x[0](https://r/blob/v1/1)"),
     ],
 )
-def test_relative_links_lead_to_the_tag(text, expected):
+def test_relative_links_point_to_the_tag(text, expected):
     assert absolute_links(text, "https://r", "1") == expected
 
 
@@ -53,8 +53,8 @@ except SignatureError as error:
 """
 
 
-def test_the_two_wheels_share_no_file_and_each_works_without_the_other(tmp_path):
-    """The libraries come from this environment: only the two wheels are installed."""
+def test_the_two_wheels_share_no_file_and_work_separately(tmp_path):
+    """Only the wheels are installed. The libraries come from this environment."""
     engine, client = packages.build(tmp_path / "dist")
     files = [set(zipfile.ZipFile(wheel).namelist()) for wheel in (engine, client)]
     assert files[0] & files[1] == set()
@@ -86,7 +86,7 @@ def test_the_two_wheels_share_no_file_and_each_works_without_the_other(tmp_path)
     )
 
 
-def test_the_release_check_tries_each_extra_and_the_workflow_uses_it():
+def test_the_release_check_covers_each_extra_and_the_workflow_runs_it():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert {*release_check.EXTRAS} == {"", *project["optional-dependencies"]}
     workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "release.yml").read_text(encoding="utf-8"))

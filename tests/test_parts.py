@@ -1,4 +1,4 @@
-"""Parts of results give exactly the ratings of the whole: after kills, by any executor, and whatever the files."""
+"""Results in parts give exactly the ratings of the whole, after kills, with any executor, and with any files."""
 
 import os
 from concurrent.futures import BrokenExecutor, Future, ThreadPoolExecutor
@@ -38,12 +38,12 @@ def split(frame, *cuts):
 
 
 def contents(out):
-    """Every byte of an output folder, by file."""
+    """Return the content of every file in an output folder."""
     return {str(path.relative_to(out)): path.read_bytes() for path in out.rglob("*") if path.is_file()}
 
 
 def assert_same(out, whole, board=None):
-    """Assert that every change and every state is exactly that of one run."""
+    """Check that every change and every state is exactly that of a single run."""
     history = pl.concat([pl.read_parquet(path) for path in sorted(out.rglob("history/*.parquet"))])
     by_pool = [frame.sort("pool", maintain_order=True) for frame in (history, whole.history)]
     assert_frame_equal(*by_pool, check_exact=True)
@@ -64,7 +64,7 @@ def test_parts_give_the_ratings_of_the_whole(tmp_path_factory, name, period, row
 
 
 @pytest.mark.parametrize("name", several(names()))
-def test_every_system_goes_on_from_part_to_part(tmp_path, name):
+def test_every_system_continues_from_part_to_part(tmp_path, name):
     frame = podium.read_results(history_of_all_kinds()).frame
     files = write_files(tmp_path / "results", frame)
     board = podium.rate_parts(files, tmp_path / "out", name, rows=20)
@@ -73,7 +73,7 @@ def test_every_system_goes_on_from_part_to_part(tmp_path, name):
 
 
 def history_of_all_kinds():
-    """Two pools, teams of two in one, heats, ties and quits."""
+    """Return rows of two pools, one with teams of two, with heats, ties and quits."""
     rng = np.random.default_rng(7)
     rows = []
     for number in range(14):
@@ -110,7 +110,7 @@ def test_files_are_read_in_natural_order_from_folders_patterns_lists_and_urls(tm
     assert board.equals(podium.rate(frame[:4]).ratings)
 
 
-def test_folders_name_columns_as_in_hive(tmp_path):
+def test_folders_name_columns_like_hive(tmp_path):
     frame = duels(60, pools=3)
     for (name,), rows in frame.partition_by("pool", as_dict=True).items():
         write_files(tmp_path / "results" / f"pool={name.replace(' ', '%20')}", rows.drop("pool"))
@@ -120,7 +120,7 @@ def test_folders_name_columns_as_in_hive(tmp_path):
     assert podium.evaluate(tmp_path / "results", "elo").scores.equals(podium.evaluate(frame, "elo").scores)
 
 
-def test_a_part_ends_with_an_event_and_a_period_however_long(tmp_path):
+def test_a_part_never_splits_an_event_or_a_period(tmp_path):
     crowd = pl.DataFrame({"event_id": "crowd", "player": [f"p{k}" for k in range(20)], "position": range(1, 21)})
     frame = pl.concat([crowd.with_columns(pl.col("position").cast(pl.Int64)), duels(9).select(crowd.columns)])
     files = write_files(tmp_path / "crowd", frame)
@@ -138,11 +138,11 @@ def test_events_of_one_time_keep_their_sequence(tmp_path):
 
 
 class KilledError(BaseException):
-    """What no code expects."""
+    """An error that no code expects."""
 
 
 @pytest.mark.parametrize(("system", "period"), [("glicko2", "1d"), ("adaptive", "event")])
-def test_a_run_killed_at_any_write_continues_to_the_bytes_of_one_run(tmp_path, monkeypatch, system, period):
+def test_a_killed_run_continues_to_exactly_the_same_files(tmp_path, monkeypatch, system, period):
     frame = duels(120, pools=2)
     files = write_files(tmp_path / "results", *split(frame, 50, 130))
     podium.rate_parts(files, tmp_path / "one", system, period=period, rows=40)
@@ -169,7 +169,7 @@ def test_a_run_killed_at_any_write_continues_to_the_bytes_of_one_run(tmp_path, m
     assert contents(tmp_path / "killed") == contents(tmp_path / "one")
 
 
-def test_files_added_after_the_last_are_rated_too(tmp_path):
+def test_files_added_at_the_end_are_rated(tmp_path):
     first, second = split(duels(30), 40)
     files = write_files(tmp_path / "results", first)
     podium.rate_parts(files, tmp_path / "out", "glicko2", rows=10)
@@ -180,7 +180,7 @@ def test_files_added_after_the_last_are_rated_too(tmp_path):
     assert_same(tmp_path / "out", podium.rate(duels(30), "glicko2"), board)
 
 
-def test_saved_ratings_begin_a_run_and_its_ratings_begin_another(tmp_path):
+def test_a_run_can_start_from_saved_ratings_and_save_its_own(tmp_path):
     before, after = split(duels(50, pools=2), 40)
     podium.rate(before, "adaptive").save(tmp_path / "spring.parquet")
     whole = podium.rate(after, "adaptive", start=tmp_path / "spring.parquet")
@@ -200,7 +200,7 @@ def refused(message, kind, files, out, *arguments, **options):
         podium.rate_parts(files, out, *arguments, rows=10, **options)
 
 
-def test_a_run_continues_only_as_it_began(tmp_path):
+def test_a_run_continues_only_with_the_same_settings(tmp_path):
     files, out = write_files(tmp_path / "results", *split(duels(30), 30)), tmp_path / "out"
     podium.rate_parts(files, out, rows=10)
     refused("holds ratings of elo, not of glicko2", podium.ParameterError, files, out, "glicko2")
@@ -254,24 +254,24 @@ BAD_POSITION = pl.when(pl.int_range(pl.len()) == 11).then(-1).otherwise("positio
         ([duels(7).drop("event_id")], "elo", "column event_id: is missing"),
     ],
 )
-def test_faults_have_the_files_and_rows_that_they_are_in(tmp_path, frames, system, message):
+def test_errors_name_their_files_and_rows(tmp_path, frames, system, message):
     refused(message, podium.ResultsError, write_files(tmp_path / "results", *frames), tmp_path / "out", system)
 
 
-def test_files_that_lack_a_column_take_its_default(tmp_path):
+def test_files_without_a_column_use_its_default(tmp_path):
     first, second = duels(6), duels(6, first=6).with_columns(ranked=pl.lit(value=True), weight=2.0)
     files = write_files(tmp_path / "results", first, second)
     board = podium.rate_parts(files, tmp_path / "out", rows=16)
     assert_same(tmp_path / "out", podium.rate(pl.concat([first, second], how="diagonal")), board)
 
 
-def test_results_without_a_row_have_ratings_of_nobody(tmp_path):
+def test_results_without_rows_give_no_ratings(tmp_path):
     board = podium.rate_parts(write_files(tmp_path / "results", duels(3).clear()), tmp_path / "out")
     assert board.equals(podium.rate(duels(3).clear()).ratings)
     assert podium.rate(tmp_path / "results").ratings.is_empty()
 
 
-def test_folders_and_files_that_hold_no_results_are_refused(tmp_path):
+def test_folders_and_files_without_results_are_rejected(tmp_path):
     empty = tmp_path / "empty"
     empty.mkdir()
     refused("has no Parquet file. Give a folder", podium.ResultsError, empty, tmp_path / "out")
@@ -286,7 +286,7 @@ def test_folders_and_files_that_hold_no_results_are_refused(tmp_path):
 
 @pytest.fixture(scope="module")
 def league(tmp_path_factory):
-    """A folder of four pools, the same as one table, and its ratings."""
+    """Return a folder of four pools, the same results as one table, and their ratings."""
     frame, folder = duels(160, pools=4), tmp_path_factory.mktemp("league")
     for (name,), rows in frame.partition_by("pool", as_dict=True).items():
         write_files(folder / name, *split(rows.drop("pool"), 33))
@@ -295,7 +295,7 @@ def league(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def marks(tmp_path_factory):
-    """The folder whose files kill one worker each."""
+    """Return the folder in which each file kills one worker."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("MORTAL", str(tmp_path_factory.mktemp("marks")))
         yield Path(os.environ["MORTAL"])
@@ -303,7 +303,7 @@ def marks(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def client(marks):
-    """Two workers of Dask."""
+    """Start two Dask workers."""
     import distributed
 
     with (
@@ -313,7 +313,7 @@ def client(marks):
         yield own
 
 
-def test_pools_are_rated_in_threads_too_and_continue(league, tmp_path):
+def test_pools_are_rated_in_threads_and_can_continue(league, tmp_path):
     folder, whole = league
     for _ in range(2):
         with ThreadPoolExecutor(2) as executor:
@@ -321,7 +321,7 @@ def test_pools_are_rated_in_threads_too_and_continue(league, tmp_path):
         assert_same(tmp_path / "out", whole, board)
 
 
-def test_the_pools_of_a_killed_process_are_submitted_again(league, tmp_path, marks):
+def test_a_killed_processs_pools_are_submitted_again(league, tmp_path, marks):
     (marks / "once").touch()
     board = podium.rate_pools(league[0], tmp_path / "out", Mortal(), rows=10)
     assert not (marks / "once").exists()
@@ -330,7 +330,7 @@ def test_the_pools_of_a_killed_process_are_submitted_again(league, tmp_path, mar
         podium.rate_pools(league[0], tmp_path / "stk", "stk")
 
 
-def test_the_pools_of_a_killed_worker_of_dask_are_submitted_again(league, tmp_path, client, marks):
+def test_a_killed_dask_workers_pools_are_submitted_again(league, tmp_path, client, marks):
     board = podium.rate_pools(league[0], tmp_path / "a", rows=10, executor=client.get_executor())
     assert_same(tmp_path / "a", league[1], board)
     (marks / "once").touch()
@@ -340,7 +340,7 @@ def test_the_pools_of_a_killed_worker_of_dask_are_submitted_again(league, tmp_pa
 
 
 class Doomed(ThreadPoolExecutor):
-    """An executor whose workers die after so many pools."""
+    """An executor whose workers die after this many pools."""
 
     def __init__(self, pools):
         super().__init__(1)
@@ -355,7 +355,7 @@ class Doomed(ThreadPoolExecutor):
         return future
 
 
-def test_workers_that_die_again_and_again_are_an_error_that_keeps_what_is_done(league, tmp_path):
+def test_repeatedly_dying_workers_are_an_error_that_keeps_finished_pools(league, tmp_path):
     with Doomed(2) as executor, pytest.raises(ExecutorError, match="workers died 3 times"):
         podium.rate_pools(league[0], tmp_path / "out", executor=executor)
     assert len(list((tmp_path / "out").iterdir())) == 2
@@ -363,13 +363,13 @@ def test_workers_that_die_again_and_again_are_an_error_that_keeps_what_is_done(l
         assert_same(tmp_path / "out", league[1], podium.rate_pools(league[0], tmp_path / "out", executor=executor))
 
 
-def test_a_system_that_workers_cannot_import_is_refused(league, tmp_path):
+def test_a_system_that_workers_cannot_import_is_rejected(league, tmp_path):
     kind = type("Own", (find("elo"),), {"__module__": "__main__"})
     with pytest.raises(podium.ParameterError, match="workers cannot import Own of __main__"):
         podium.rate_pools(league[0], tmp_path / "out", kind())
 
 
-def test_columns_of_one_value_are_texts_like_others():
+def test_constant_columns_are_texts_like_others():
     history = podium.rate(duels(3).drop("pool")).history
     assert history.schema["pool"] == pl.String
     assert pl.concat([history, podium.rate(duels(4, pools=2)).history])["pool"].n_unique() == 3

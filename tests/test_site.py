@@ -1,4 +1,4 @@
-"""The documentation builds without a warning, and loads nothing from elsewhere."""
+"""The documentation builds without warnings, and loads nothing from other sites."""
 
 import re
 from html.parser import HTMLParser
@@ -21,7 +21,7 @@ LOADS = {
 }
 LOADING = re.compile(rf"""<(?:{"|".join(LOADS)})\b(?:[^>"']|"[^"]*"|'[^']*')*>""", re.IGNORECASE)
 
-pytestmark = pytest.mark.filterwarnings("ignore")  # of Sphinx and its theme
+pytestmark = pytest.mark.filterwarnings("ignore")  # from Sphinx and its theme
 
 
 @pytest.fixture(scope="module")
@@ -29,13 +29,13 @@ def site(tmp_path_factory):
     from sphinx.cmd.build import build_main
 
     out = tmp_path_factory.mktemp("site")
-    with paused_collection():  # which would walk the trees of all pages again and again
+    with paused_collection():  # which would walk the trees of all pages repeatedly
         assert build_main(["-q", "-W", "--keep-going", "-b", "html", str(DOCS), str(out)]) == 0
     return out
 
 
 class Loads(HTMLParser):
-    """What a page loads when it is opened."""
+    """The files that a page loads when it is opened."""
 
     def __init__(self):
         super().__init__()
@@ -47,7 +47,7 @@ class Loads(HTMLParser):
             self.addresses.append(named[LOADS[tag]])
 
 
-def test_no_page_loads_anything_from_elsewhere(site):
+def test_no_page_loads_anything_from_other_sites(site):
     pages = sorted(site.rglob("*.html"))
     assert len(pages) > 40
     for page in pages:
@@ -60,13 +60,13 @@ def test_no_page_loads_anything_from_elsewhere(site):
 
 
 def test_every_page_of_the_docs_is_in_the_site(site):
-    """Records of decisions are for contributors, who read them in the repository."""
+    """Records of decisions are only for contributors, who read them in the repository."""
     for page in {*DOCS.rglob("*.md")} - {*(DOCS / "decisions").glob("*.md")}:
         assert (site / page.relative_to(DOCS).with_suffix(".html")).exists(), page
 
 
 def test_every_public_name_is_described(site):
-    """`podium` is lazy: Sphinx finds of it what the page names, and nothing else, without a warning."""
+    """`podium` loads lazily, so Sphinx finds only the names on the page, without a warning."""
     from sphinx.util.inventory import InventoryFile
 
     with (site / "objects.inv").open("rb") as file:
@@ -88,8 +88,8 @@ def test_every_address_is_described(site):
         assert f">{route}</span>" in page.replace('<span class="pre">', "<span>").replace("</span> <span>", " ")
 
 
-def test_every_page_is_reached_from_the_first(site):
-    """By the links of its list."""
+def test_the_first_page_leads_to_every_page(site):
+    """The links of its list lead to all pages."""
     links = set(re.findall(r'href="([^"#]+)\.html"', (site / "index.html").read_text(encoding="utf-8")))
     pages = {str(page.relative_to(site).with_suffix("")) for page in site.rglob("*.html")}
     assert pages - links <= {"index", "genindex", "search", "py-modindex"}

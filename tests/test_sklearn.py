@@ -1,4 +1,4 @@
-"""The classifier for scikit-learn: its own checks, and what Podium adds."""
+"""The scikit-learn classifier: scikit-learn's checks, and Podium's additions."""
 
 import warnings
 
@@ -20,7 +20,7 @@ def test_the_checks_of_scikit_learn_pass():
     assert sum(each["status"] == "passed" for each in outcomes) > 40
 
 
-def test_what_is_no_duel_is_refused():
+def test_rows_that_are_not_duels_are_rejected():
     from sklearn.exceptions import NotFittedError
 
     from podium.sklearn import DuelClassifier
@@ -37,7 +37,7 @@ def test_what_is_no_duel_is_refused():
         DuelClassifier().predict([["ana", "ben"]])
 
 
-def test_chances_are_those_of_the_ratings():
+def test_probabilities_match_the_ratings():
     from podium.sklearn import DuelClassifier
 
     duels, results = [["ana", "ben"], ["ben", "cy"], ["cy", "ana"]], [1, 0.5, 0]
@@ -71,7 +71,7 @@ def test_a_search_in_time_order_finds_a_parameter():
     assert log_loss(won, search.predict_proba(pairs)) < np.log(2.0)
 
 
-def test_ids_that_are_numbers_stay_apart_and_a_missing_one_is_refused():
+def test_numeric_ids_stay_distinct_and_a_missing_one_is_rejected():
     from podium.sklearn import DuelClassifier
 
     ids = np.array([[1234567.0, 1.0], [1234568.0, 1.0], [0.25, 2e16]])

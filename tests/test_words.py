@@ -1,4 +1,4 @@
-"""The checker of the project's English finds the habits that it names, and passes sentences without them."""
+"""The checker of the project's English finds the named habits, and passes sentences without them."""
 
 import importlib.util
 import sys
@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[1]
 def checker():
     found: Any = importlib.util.spec_from_file_location("check_words", ROOT / "docs" / "check_words.py")
     module = importlib.util.module_from_spec(found)
-    sys.modules["check_words"] = module  # where its dataclass looks for its own module
+    sys.modules["check_words"] = module  # its dataclass looks up its module here
     found.loader.exec_module(module)
     yield module
     del sys.modules["check_words"]
@@ -90,7 +90,7 @@ This sentence is the only prose here.
     assert (figures.words, figures.findings) == (7, [])
 
 
-def test_long_paragraphs_and_long_sections_are_found(checker):
+def test_long_paragraphs_and_sections_are_found(checker):
     sentence = "The service stores each result that you send. "
     paragraph = sentence * 10
     assert rules_of(checker, sentence * 12) == {"long paragraph"}
@@ -98,7 +98,7 @@ def test_long_paragraphs_and_long_sections_are_found(checker):
     assert rules_of(checker, "\n\n## More\n\n".join([paragraph] * 4)) == set()
 
 
-def test_code_is_read_where_people_read_it(checker):
+def test_only_texts_for_people_are_read_in_code(checker):
     source = '''"""Read results from files."""
 
 LIMIT = "whoever is missing has quit the race"
@@ -134,7 +134,7 @@ def test_the_visible_text_of_a_template_is_read(checker):
     assert [each.text for each in checker.template("page.html", source)] == ["X won two races.", "A chart."]
 
 
-def test_few_findings_pass_in_a_short_page_and_not_in_a_long_one(checker):
+def test_a_short_page_may_have_a_few_findings(checker):
     bad = "The receipt says what is stored in the pool.\n\n"
     good = "The service rates each result as it arrives. It tells you about every change.\n\n"
 
@@ -148,7 +148,7 @@ def test_few_findings_pass_in_a_short_page_and_not_in_a_long_one(checker):
     assert faults(long_page + bad * 9)[0].startswith("habits")
 
 
-def test_a_figure_may_fall_below_its_ratchet_and_not_rise_above_it(checker, monkeypatch):
+def test_a_figure_may_not_exceed_its_ratchet(checker, monkeypatch):
     bad = checker.judge(checker.markdown("page.md", "The receipt says what is stored in the pool.\n\n" * 3))
     today = bad.bar().habits
     for limit, faulty in ((today + 1.0, 0), (today, 0), (today - 1.0, 1)):
@@ -157,7 +157,7 @@ def test_a_figure_may_fall_below_its_ratchet_and_not_rise_above_it(checker, monk
     assert checker.ratchet({"package": bad}) == f'    "package": Bar(habits={today}),\n'
 
 
-def test_every_page_is_at_the_bar_and_only_code_has_a_ratchet(checker):
+def test_every_page_meets_the_bar_and_only_code_has_a_ratchet(checker):
     assert not [name for name in checker.RATCHET if name.endswith(".md")]
     units = checker.units()
     assert {"README.md", "docs/faq.md", "docs/service/index.md", "templates", "explanations"} <= units.keys()

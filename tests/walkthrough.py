@@ -1,10 +1,10 @@
-"""What a page of the documentation asks its reader to do, in the order in which it stands.
+"""Follow the steps of a documentation page in order.
 
-Blocks of `python` are run, and every `print(…)  # text` must print its text. Of blocks of `console` each line that
-begins with `$ ` is a command, and what stands below it is what a terminal shows: notes, then output; `…` stands for
-anything, also for any number of lines. A block of text under a line with only `` `name` `` is a file.
+Blocks of `python` are run, and every `print(…)  # text` must print its text. In a block of `console`, each line that
+begins with `$ ` is a command. The lines below it are the terminal's output: notes, then results. `…` stands for any
+text, also for any number of lines. A block of text under a line with only `` `name` `` is a file.
 
-    python tests/walkthrough.py PAGE FOLDER    # every command in a shell, `podium` as the path has it
+    python tests/walkthrough.py PAGE FOLDER    # every command in a shell, with the installed `podium`
 """
 
 import io
@@ -26,20 +26,20 @@ ADDRESS = "127.0.0.1:8000"
 
 
 def blocks(page):
-    """The blocks of a page that ask for something: a file's name or none, python or console or text, the text."""
+    """Return a page's blocks with actions: a file's name or None, then python, console or text, and the content."""
     found = [each.group("file", "kind", "text") for each in BLOCK.finditer(page.read_text(encoding="utf-8"))]
     return [(file, kind, text) for file, kind, text in found if file or kind in {"python", "console"}]
 
 
 def sessions(text):
-    """The commands of a console block, and the lines that each shows."""
+    """Return a console block's commands with their output lines."""
     for part in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:
         command, _, shown = part.partition("\n")
         yield command, shown.strip("\n")
 
 
 def matches(shown, output):
-    """Whether a terminal shows what the page says."""
+    """Return True if a terminal shows the output on the page."""
     lines = [r"(.*\n)*?" if line == "…" else re.escape(line).replace("…", ".*") + "\n" for line in shown.splitlines()]
     tidy = "".join(f"{line.rstrip()}\n" for line in output.strip("\n").splitlines())
     return not shown or re.fullmatch("".join(lines), tidy) is not None
@@ -50,8 +50,8 @@ class Walk:
 
     Args:
         page: of the documentation.
-        command: runs a line of a terminal and returns what it shows.
-        address: where the service listens; the page says 127.0.0.1:8000.
+        command: runs a line of a terminal and returns its output.
+        address: of the service; the page says 127.0.0.1:8000.
     """
 
     def __init__(self, page, command, address=ADDRESS):
@@ -59,7 +59,7 @@ class Walk:
         self.module = ModuleType(f"docs_{page.stem.replace('-', '_')}")
 
     def follow(self):
-        """Do all that the page asks."""
+        """Run every block of the page."""
         for file, kind, text in blocks(self.page):
             if file:
                 Path(file).write_text(text, encoding="utf-8")
@@ -71,7 +71,7 @@ class Walk:
                     assert matches(shown, output), f"{command}\nshould show:\n{shown}\nbut shows:\n{output}"
 
     def run_code(self, text):
-        """Run a block as someone pastes it below the ones before."""
+        """Run a block after the previous ones, as if somebody pasted it."""
         out = io.StringIO()
         code = compile(text.replace(ADDRESS, self.address), self.page, "exec")
         with redirect_stdout(out):
@@ -96,7 +96,7 @@ def start_service(words, address):
 
 
 def stopping(server):
-    """What stops a service."""
+    """Return a function that stops a service."""
 
     def stop():
         server.terminate()
@@ -106,7 +106,7 @@ def stopping(server):
 
 
 def walk_in_a_shell(page, folder):
-    """Follow a page with what is installed, and print every command with what it shows."""
+    """Follow a page with the installed commands, and print every command with its output."""
     os.chdir(folder)
     write = sys.stdout.write
     with ExitStack() as running:
@@ -119,7 +119,7 @@ def walk_in_a_shell(page, folder):
             done = subprocess.run(line, shell=True, capture_output=True, text=True, check=False)  # noqa: S602
             notes = [each for each in done.stderr.splitlines() if not each.startswith("podium: compiling")]
             assert done.returncode == 0, done.stderr
-            invalidate_caches()  # of what can be imported, after an installation
+            invalidate_caches()  # the list of importable modules, after an installation
             write(done.stderr + done.stdout)
             return "\n".join([*notes, done.stdout])
 

@@ -1,4 +1,4 @@
-"""Seasons of teams, rated by the openskill package event after event, to hold the systems of Weng and Lin to."""
+"""Seasons of teams, rated by the openskill package event by event, to check the systems of Weng and Lin."""
 
 import random
 
@@ -10,7 +10,7 @@ PLAYERS = [f"p{number}" for number in range(24)]
 
 
 def season(seed, events=60):
-    """Teams of one to three, and ties."""
+    """Return a season with teams of one to three players, and ties."""
     rng = random.Random(seed)  # noqa: S311
     for number in range(events):
         players = rng.sample(PLAYERS, rng.randint(2, 20))
@@ -32,7 +32,7 @@ def table(events):
 
 
 def assert_agrees_with_the_package(name, model, seed, count=60):
-    """A system's ratings after a season are the package's."""
+    """Check that a system's ratings after a season equal the package's."""
     events = list(season(seed, count))
     known = {player: model.rating() for player in PLAYERS}
     for _, teams, ranks in events:

@@ -11,11 +11,11 @@ PACKAGE, DOCUMENT, SHEET = (
     f"{OFFICE}/spreadsheetml/2006/main",
 )
 OASIS = "urn:oasis:names:tc:opendocument:xmlns"
-DATE, TIME = 1, 2  # styles of cells: a day, and a duration
+DATE, TIME = 1, 2  # styles of date and duration cells
 
 
 class Merged(NamedTuple):
-    """A cell over the ones to its right and below it, which are empty."""
+    """A cell that covers the empty cells to its right and below it."""
 
     value: Any
     across: int = 1
@@ -23,7 +23,7 @@ class Merged(NamedTuple):
 
 
 def write_xlsx(path, **sheets):
-    """Sheets by name, each a list of rows; a pair is a number in a style."""
+    """Write sheets by name, each a list of rows. A pair is a number and its style."""
     parts = {
         "[Content_Types].xml": f'<Types xmlns="{PACKAGE}/content-types"><Default Extension="rels" ContentType='
         '"application/vnd.openxmlformats-package.relationships+xml"/><Default Extension="xml" ContentType='
@@ -50,7 +50,7 @@ def write_xlsx(path, **sheets):
 
 
 def merged_ranges(rows):
-    """The ranges of cells that are one."""
+    """Return the ranges of merged cells."""
     ranges = [
         f'<mergeCell ref="{chr(64 + c)}{r}:{chr(63 + c + value.across)}{r - 1 + value.down}"/>'
         for r, row in enumerate(rows, start=1)
@@ -61,7 +61,7 @@ def merged_ranges(rows):
 
 
 def relationships(targets):
-    """The relations of a part."""
+    """Return the relationships of a part."""
     lines = "".join(
         f'<Relationship Id="r{n}" Type="{DOCUMENT}/{kind}" Target="{target}"/>'
         for n, (kind, target) in enumerate(targets, start=1)
@@ -70,7 +70,7 @@ def relationships(targets):
 
 
 def xlsx_cell(reference, value):
-    """A cell: a text, a number, or a number in a style."""
+    """Return a cell with a text, a number, or a number in a style."""
     value = value.value if isinstance(value, Merged) else value
     if value is None or value == "":
         return ""
@@ -82,7 +82,7 @@ def xlsx_cell(reference, value):
 
 
 def write_ods(path, rows=(), **sheets):
-    """A sheet, or sheets by name; a pair is a type of value and the value."""
+    """Write a sheet, or sheets by name. A pair is a type and its value."""
     tables = "".join(
         f'<table:table table:name="{name}">{"".join(ods_rows(each))}</table:table>'
         for name, each in (sheets or {"Sheet": rows}).items()
@@ -98,7 +98,7 @@ def write_ods(path, rows=(), **sheets):
 
 
 def ods_rows(rows):
-    """Rows, in which the cells that a merged one lies over are covered."""
+    """Return rows in which cells below a merged cell are marked as covered."""
     covered = {
         (r + down, c + across)
         for r, row in enumerate(rows)
@@ -114,7 +114,7 @@ def ods_rows(rows):
 
 
 def ods_cell(value):
-    """A cell: a text, a number, or a typed value, over as many cells as it is merged with."""
+    """Return a cell with a text, a number or a typed value, spanning its merged cells."""
     if isinstance(value, Merged):
         spans = f' table:number-columns-spanned="{value.across}" table:number-rows-spanned="{value.down}"'
         return ods_cell(value.value).replace("<table:table-cell", f"<table:table-cell{spans}", 1)
@@ -135,7 +135,7 @@ def ods_cell(value):
 
 
 def write_parts(path, parts):
-    """A zip of parts."""
+    """Write a zip of parts."""
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, text in parts.items():
             archive.writestr(name, text)

@@ -125,6 +125,7 @@ class System(PoolReader):
     deviations: ClassVar[tuple[str, ...]] = ("deviation",)  # deviations of the rating, if the state has these fields
     with_level: ClassVar[tuple[str, ...]] = ("rating",)  # fields that shift with the rating, by the same points
     together: ClassVar[tuple[str, ...]] = ()  # fields that are meaningless without each other
+    displayed: ClassVar[int | None] = None  # number of the state's first fields to display; None for all
     signed: ClassVar[tuple[str, ...]] = ()  # fields that may be negative, besides `with_level`
     most: ClassVar[Mapping[str, float]] = MappingProxyType({})  # upper bounds of the fields of a state
 
@@ -317,7 +318,7 @@ class System(PoolReader):
     def shown(self, states: Floats) -> dict[str, npt.NDArray[Any]]:
         """Return the fields of states as columns to display, with `rating` first. `states` has shape (rows, fields)."""
         columns: dict[str, npt.NDArray[Any]] = {}
-        for k, name in enumerate(self.state_type._fields):
+        for k, name in enumerate(self.state_type._fields[: self.displayed]):
             values = states[:, k]
             columns[name] = values.astype(np.int64) if name in self.whole_numbers else np.ascontiguousarray(values)
         return columns

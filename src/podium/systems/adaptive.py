@@ -17,13 +17,12 @@ import functools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from podium.engine.inputs import Columns, Scratch, entrant_at, entries_of, heats_of
-from podium.engine.pool_state import LearntParameter
 from podium.engine.rules import kernel, rate_event
 from podium.engine.system import System, conservatism, log_odds, parameter
 from podium.engine.tables.sides import Sides
@@ -103,13 +102,11 @@ WITH_MARGINS = (  # the effect of a margin in pools that have the setting `margi
 class Adaptive(System):
     """A filter that learns its parameters from the pool."""
 
-    name: ClassVar[str] = "adaptive"
-    title: ClassVar[str] = "Adaptive"
-    for_players: ClassVar[str] = "Beat players you were not expected to beat, and you gain more."
-    source: ClassVar[str] = (
-        "Podium's own; the update follows Glickman (1999), and the day-to-day noise follows Elo-MMR (2021)"
-    )
-    formulas: ClassVar[tuple[str, ...]] = (
+    name = "adaptive"
+    title = "Adaptive"
+    for_players = "Beat players you were not expected to beat, and you gain more."
+    source = "Podium's own; the update follows Glickman (1999), and the day-to-day noise follows Elo-MMR (2021)"
+    formulas = (
         "C = 3 / pi^2, rating = initial + 173.7178 m",
         "deviation = 173.7178 sqrt(V + mean of 0.11 (1 - 2 / n)^2 over the last 10 events, with fields of n)",
         "a newcomer has m = entry maturity, V = spread; maturity: the share of known players in the last 500 entries",
@@ -131,26 +128,27 @@ class Adaptive(System):
     entering_type = Entering
     evidence_type = Evidence
     pool_state_type = pool_states_with(0, 0, 0)
-    learnt_parameters: ClassVar[tuple[LearntParameter, ...]] = learnt_with(0, ())
-    reads_days: ClassVar[bool] = True
-    rates_sides: ClassVar[bool] = True
-    workspace: ClassVar[tuple[int, int]] = workspace_for(0, 0, 0)
-    takes_periods: ClassVar[bool] = False
-    winning_margin: ClassVar[str] = (
+    learnt_parameters = learnt_with(0, ())
+    reads_days = True
+    rates_sides = True
+    workspace = workspace_for(0, 0, 0)
+    takes_periods = False
+    winning_margin = (
         "Not by time. But the further apart two players finish, the less their duel counts. The pool's results"
         " decide how much less."
     )
-    stakes: ClassVar[str] = (
+    stakes = (
         "Every event counts the same, unless it was sent with a weight. It changes ratings more if less is known"
         " about the player."
     )
-    unfinished: ClassVar[str] = (
+    unfinished = (
         "It loses to everyone who finished the heat, and costs at least as much as finishing last."
         " For those who finished, such a duel counts less. The pool's results decide how much less. Two players"
         " who did not finish are not compared."
     )
-    deviations: ClassVar[tuple[str, ...]] = ("deviation", "filtered")
-    signed: ClassVar[tuple[str, ...]] = states_with(0, 0, 0)._fields[MEANS:]
+    displayed = 3  # without days and derivatives
+    deviations = ("deviation", "filtered")
+    signed = states_with(0, 0, 0)._fields[MEANS:]
 
     initial: float = parameter(1500.0, "a newcomer's rating", unit="points")
     growth: bool = parameter(
@@ -321,11 +319,6 @@ class Adaptive(System):
             states[:, FILTERED] = states[:, DEVIATION]
         states[(states[:, LAST] == 0.0) & (states[:, RATING] != self.initial), FIRST] = 1.0
         return states
-
-    def shown(self, states: npt.NDArray[np.float64]) -> dict[str, npt.NDArray[Any]]:
-        """Return the columns to display, without days and derivatives."""
-        columns = System.shown(self, states)
-        return {name: columns[name] for name in ("rating", "deviation", "events")}
 
 
 def names_of(modes: str) -> tuple[str, ...]:

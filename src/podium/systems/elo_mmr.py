@@ -13,7 +13,6 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from podium.engine import inputs
 from podium.engine.rules import enter, expect, kernel, rate_event
@@ -99,6 +98,7 @@ class EloMmr(System):
     )
     takes_periods = False
     workspace = WORKSPACE
+    displayed = 3  # without the factors whose average is the rating
     whole_numbers = ("events", "factors")
     with_level = ("rating", "normal", *(f"mean_{k}" for k in range(1, SLOTS + 1)))
     together = State._fields[NORMAL:]
@@ -157,11 +157,6 @@ class EloMmr(System):
     def newcomer(self) -> Any:
         known = (self.initial, self.deviation, 0.0, self.initial, self.deviation**-2, 0.0)
         return State._make((*known, *(0.0,) * (WIDTH * SLOTS)))
-
-    def shown(self, states: Floats) -> dict[str, npt.NDArray[Any]]:
-        """Return the columns to display, without the factors whose average is the rating."""
-        columns = System.shown(self, states)
-        return {name: columns[name] for name in ("rating", "deviation", "events")}
 
     def filled_states(self, known: Mapping[str, Floats]) -> Floats:
         """Complete states of which only some columns are known.

@@ -219,15 +219,23 @@ class Rated(boards.Standings):
             ParameterError: `last` is below 1, or there are several pools and you have not named one.
             UnknownError: the player is not rated.
         """
-        from podium.ledger.reasons.totals import total_reasons
+        from podium.ledger.reasons.standings import event_ranks
+        from podium.ledger.reasons.totals import divide_change, total_reasons
 
         if last < 1:
             raise ParameterError(f"last is {last}. It must be 1 or more.")
         name, chosen = normalise(player), self._only_pool(self._existing(pool))
-        played = self.history.filter(pl.col("player") == name, pl.col("pool") == (chosen or ""))
+        ranked = self.history.with_columns(rank=event_ranks(self.events).rank)
+        last_rank = pl.col("rank").max().over("pool", "event_id")
+        won = (pl.col("rank") == 1) & (last_rank > 1)
+        played = (
+            ranked.with_columns(won=won).filter(pl.col("player") == name, pl.col("pool") == (chosen or "")).tail(last)
+        )
         if played.is_empty():
             raise UnknownError(f"{player!r} is not rated{suggestion(player, self._known_names().to_list())}")
-        return total_reasons(name, [self.explain(event_id, name) for event_id in played["event_id"].tail(last)])
+        replayed = self.system, self.events, self.replayed
+        changes = [divide_change(*replayed, event_id, name) for event_id in played["event_id"]]
+        return total_reasons(name, changes, int(played["won"].sum()))
 
     def what_if(self, event_id: str, player: str, *, margin: float | None = None) -> "WhatIf":
         """Calculate how a player's rating change would differ if the event's result had been different.

@@ -20,7 +20,7 @@ from podium.ledger.hypothetical_race import has_draws
 from podium.ledger.pair_predictions import NEWEST_ENTRANTS, NEWEST_EVENTS, learnt_nu, pairs_in
 from podium.ledger.reasons import Explanation
 from podium.ledger.reasons.explaining import explain
-from podium.ledger.reasons.totals import ReasonTotals, total_reasons
+from podium.ledger.reasons.totals import ReasonTotals, divide_change, total_reasons
 from podium.ledger.reasons.what_if import MAX_IMAGINED, WhatIf, is_quickly_imagined, what_if
 from podium.log.log import REGISTER, SEASON, UNVOID, VOID, WITH_CONTENT, current_kind, entries_after, titles_in
 from podium.log.players import known_numbers, names_of, unrated_error
@@ -121,8 +121,8 @@ def explanation(pool: PoolAt, event_id: str, name: str) -> Explanation:
     Raises:
         UnknownError: there is no such pool or event, or the player is not rated in it.
     """
-    event, player = replay_by_id(pool, event_id), name_of(pool, name)
-    found = explain(pool.system, event.events, event.replayed, event.event.event_id, player)
+    event, player = rated_event(pool, event_id), name_of(pool, name)
+    found = explain(pool.system, *event.replay, player)
     if event.before.entered_with(player) is None:
         return found
     return replace(found, summary=f"{found.summary} You started at {found.shown_before}, set by the organiser.")
@@ -145,18 +145,16 @@ def reasons(pool: PoolAt, name: str, events: int = 10) -> ReasonTotals:
     career = career_of(pool.snapshot, number)
     if not len(career):
         raise unrated_error(pool, name)
-    return pool.value(("reasons", number, events), lambda: find_reasons(pool, career, name_of(pool, name), events))
-
-
-def find_reasons(pool: PoolAt, career: Changes, player: str, events: int) -> ReasonTotals:
-    """Explain a player's latest events, which takes about 20 ms each, and add up the reasons."""
+    player = name_of(pool, name)
     ids = career.event_ids
     played = [k for k, event_id in enumerate(ids) if event_id is not None][-events:]
     newest = range(played[0], len(ids)) if played else range(0)
     gains = career.gain.tolist()
     seasons = math.fsum(gains[k] for k in newest if ids[k] is None)
-    found = [explain(pool.system, *rated_event(pool, ids[k] or ""), player) for k in played]
-    return total_reasons(player, found, seasons)
+    ranks = [Changes.by_event(pool.snapshot, find_event(pool, ids[k] or "")).rank for k in played]
+    won = sum(bool(own == 1 and some.max() > 1) for own, some in zip(career.rank[played].tolist(), ranks, strict=True))
+    found = [divide_change(pool.system, *rated_event(pool, ids[k] or "").replay, player) for k in played]
+    return total_reasons(player, found, won, seasons)
 
 
 def alternatives(pool: PoolAt, event_id: str, name: str, *, margin: float | None = None) -> WhatIf:
@@ -172,27 +170,13 @@ def alternatives(pool: PoolAt, event_id: str, name: str, *, margin: float | None
         UnknownError: there is no such pool or event, or the player is not rated in it.
         ParameterError: the field is too large to be rated again during a request.
     """
-    events, replayed, event_id = rated_event(pool, event_id)
+    events, replayed, event_id = rated_event(pool, event_id).replay
     if not is_quickly_imagined(pool.system, events):
         raise ParameterError(
             f"event {event_id!r} has {len(replayed.before):,} entrants, and what-if changes are limited to "
             f"{MAX_IMAGINED:,} here. `podium explain --what-if` has no such limit."
         )
     return what_if(pool.system, events, replayed, event_id, name_of(pool, name), margin=margin)
-
-
-def rated_event(pool: PoolAt, event_id: str) -> tuple[Events, Replayed, str]:
-    """Return the replay of an event from `replay_of`, and the event's current ID."""
-    found = replay_by_id(pool, event_id)
-    return found.events, found.replayed, found.event.event_id
-
-
-def replay_by_id(pool: PoolAt, event_id: str) -> "RatedEvent":
-    """Return the replay of the event with an ID, or raise UnknownError if it is not rated."""
-    event = find_event(pool, event_id)
-    if event.status != STATUSES[RATED]:
-        raise UnknownError(f"event {event_id!r} is not rated: {event.reason}")
-    return replay_of(pool, event, event_results(pool, [event]))
 
 
 class Before(NamedTuple):
@@ -253,9 +237,26 @@ class RatedEvent(NamedTuple):
     events: Events
     replayed: Replayed  # the replay, with the same values as in the ledger
 
+    @property
+    def replay(self) -> tuple[Events, Replayed, str]:
+        """The arguments with which `explain` and similar functions find the event."""
+        return self.events, self.replayed, self.event.event_id
 
-def replay_of(pool: PoolAt, event: Event, results: Results) -> RatedEvent:
-    """Return a rated event in encoded form, and its replay."""
+
+def rated_event(pool: PoolAt, event_id: str) -> RatedEvent:
+    """Return a rated event in encoded form, and its replay. They are the same for every player, and cached.
+
+    Raises:
+        UnknownError: the event does not exist, or it is not rated.
+    """
+    event = find_event(pool, event_id)
+    if event.status != STATUSES[RATED]:
+        raise UnknownError(f"event {event_id!r} is not rated: {event.reason}")
+    return pool.value(("replay", event.event_id), lambda: replay_of(pool, event))
+
+
+def replay_of(pool: PoolAt, event: Event) -> RatedEvent:
+    results = event_results(pool, [event])
     names = [*dict.fromkeys(results.frame["player"].to_list()), *names_in(results.frame, pool.system.kinds)]
     before, moved = Before.of(pool, names, event.position), Changes.by_event(pool.snapshot, event)
     events = encode(results, pool.system)

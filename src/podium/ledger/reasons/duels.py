@@ -1,20 +1,22 @@
 """The duels of an event and their effects on the rating. A duel is a player against one opponent in one heat."""
 
-from collections.abc import Callable, Iterator, Sequence
+import functools
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from podium.engine import inputs, rules
 from podium.engine.kernel_calls import run_kernel
+from podium.engine.large_heats import finishes
 from podium.engine.system import ELO_SCALE, System, zeros
 from podium.engine.tables.encoding import Events
 from podium.engine.tables.sides import empty_sides, gather_sides
 from podium.kernels.compiled import compile_twice
-from podium.kernels.records import read, times, write
+from podium.kernels.records import plus, read, times, write
 from podium.ledger.reasons.shares import MAX_PARTS, Part, RatingUpdate, fair_shares, update_of
 from podium.support.words import shown
 
@@ -22,7 +24,7 @@ TIME = "time"  # the cause for the effect that a player's entry has without any 
 MARGIN = "margin"  # the cause for the effect of margins that were larger or smaller than expected
 SAME_TEAM, NEITHER_FINISHED, WITHOUT_WEIGHT = "in the same team", "did not finish either", "counts for nothing"
 
-LARGE_HEAT = 1_000  # with this many entries or more, loading a kernel is faster than plain Python
+LARGE_HEAT = 40  # with this many entries or more, ten events are faster with a kernel than in plain Python
 
 
 def _list_compared(
@@ -52,7 +54,20 @@ def _list_compared(
         write(table, j - start, one)
 
 
-LIST_COMPARED = compile_twice(_list_compared)
+def _credit_all(
+    params: Any, prototypes: Any, me: Any, after: Any, example: Any, table: Any, weights: Any, given: Any
+) -> Any:
+    """Write the credit for each comparison in `table` to `given`, and return the sum of the evidence."""
+    totals = prototypes[2]
+    for k in range(len(weights)):
+        totals = plus(totals, times(rules.evidence(params, read(table, k, example)), float(weights[k])))
+    for k in range(len(weights)):
+        one = rules.credit(params, me, totals, after, read(table, k, example))
+        write(given, k, times(one, float(weights[k])))
+    return totals
+
+
+LIST_COMPARED, CREDIT_ALL = compile_twice(_list_compared), compile_twice(_credit_all)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +82,17 @@ class Duel:
     weight: float | None = None  # rating points at stake; None if the system has no such number
     contribution: float = 0.0  # effect on the rating, in points
     comparison: Any = None
-    share: float = 1.0  # the opponent's share of the side, if sides are rated as one
+
+
+class ComparedHeat(NamedTuple):
+    """The comparisons of a player with the opponents in a heat, one per opponent."""
+
+    number: int  # number of the heat in the events' columns
+    mine: int  # the player's entry
+    theirs: Any  # int64: the opponents' entries
+    kind: type[Any]  # the type of a comparison
+    table: Any  # float64 (opponents, fields of a comparison)
+    shares: Any  # float64: each opponent's share of the side
 
 
 class Account:
@@ -116,30 +141,48 @@ class Account:
 
     def duels(self) -> list[Duel]:
         """Return every duel, heat by heat, in the replay's order, without contributions."""
+        if not self.by_pairs:
+            return list(self.ranked())
+        return [
+            Duel(heat.number, j, self.entrant_of(j), one.result, one.expected, comparison=one)
+            for heat in self.compared
+            for j, one in zip(heat.theirs.tolist(), map(heat.kind._make, heat.table.tolist()), strict=True)
+        ]
+
+    @functools.cached_property
+    def compared(self) -> list[ComparedHeat]:
+        """The comparisons in each heat of the player, in a system that sums over pairs."""
         columns = self.columns
         in_sides = self.system.rates_sides and columns.side.size + columns.home.size + columns.shared.size > 0
-        duels = self.faced() if in_sides else self.compared() if self.by_pairs else self.ranked()
-        return list(duels)
+        return [*(self.faced() if in_sides else self.met())]
 
-    def compared(self) -> Iterator[Duel]:
-        """Yield the duels in a system that sums over pairs."""
-        columns = self.columns
+    def met(self) -> Iterator[ComparedHeat]:
+        """Yield the comparisons in each heat, in a system that compares players with players."""
         for heat, start, stop, i in self.heats():
-            comparison_with = self.comparisons(heat, start, stop, i)
-            for j in range(start, stop):
-                if j == i:
-                    continue
-                opponent = self.entrant_of(j)
-                if not inputs.comparable(columns, i, j):
-                    why = SAME_TEAM if columns.side.size and columns.side[i] == columns.side[j] else NEITHER_FINISHED
-                    self.left_out.append((heat, opponent, why))
-                    continue
-                comparison = comparison_with(j)
-                numbers = float(comparison.result), float(comparison.expected)
-                yield Duel(heat, j, opponent, *numbers, comparison=comparison)
+            theirs = self.opponents(heat, start, stop, i)
+            if theirs.size:
+                kind, table = self.comparisons(heat, start, stop, i, theirs)
+                yield ComparedHeat(heat, i, theirs, kind, table, np.ones(theirs.size))
 
-    def comparisons(self, heat: int, start: int, stop: int, i: int) -> Callable[[int], Any]:
-        """Return a function that compares the player's entry with another entry of the heat."""
+    def opponents(self, heat: int, start: int, stop: int, i: int) -> Any:
+        """Return the entries of a heat that are compared with the player's entry. Note the others as left out."""
+        columns, others = self.columns, np.arange(start, stop)
+        mates = columns.side[start:stop] == columns.side[i] if columns.side.size else others == i
+        compared = ~mates
+        if not self.by_pairs:
+            compared |= columns.place[start:stop] != columns.place[i]
+        elif not finishes(columns, i):
+            compared &= columns.finished[start:stop] != 0.0
+        for j in others[~compared & (others != i)].tolist():
+            self.left_out.append((heat, self.entrant_of(j), SAME_TEAM if mates[j - start] else NEITHER_FINISHED))
+        return others[compared]
+
+    def comparisons(self, heat: int, start: int, stop: int, i: int, theirs: Any) -> tuple[type[Any], Any]:
+        """Compare the player's entry with opponents in a heat.
+
+        Returns:
+            The type of a comparison, and an array with one row of its fields per opponent.
+        """
         columns, size, first = self.columns, float(stop - start), self.update.entrants[0]
         course = inputs.Heat(size, float(inputs.mode_at(columns, heat)))
         mine = inputs.Entry(*map(float, inputs.entry_at(columns, i, size)))
@@ -151,16 +194,15 @@ class Account:
                 return rules.compare(self.params, self.me, them, mine, theirs, course)[0]
             return rules.compare(self.params, them, self.me, theirs, mine, course)[1]
 
+        kind = type(with_entry(int(theirs[0])))
         if stop - start < LARGE_HEAT:
-            return with_entry
-        kind = type(with_entry(start + (i == start)))
+            return kind, np.array([with_entry(j) for j in theirs.tolist()])
         table, place = np.empty((stop - start, len(kind._fields))), (heat, first, (start, stop), i)
         run_kernel(self.system, LIST_COMPARED, *self.system.arguments(), columns, *place, self.states, table)
-        rows = table.tolist()
-        return lambda j: kind._make(rows[j - start])
+        return kind, table[theirs - start]
 
-    def faced(self) -> Iterator[Duel]:
-        """Yield the duels in a system that rates a side as a single player.
+    def faced(self) -> Iterator[ComparedHeat]:
+        """Yield the comparisons in each heat, in a system that rates a side as a single player.
 
         The members of an opposing side have equal shares.
         """
@@ -178,7 +220,7 @@ class Account:
                 ahead, level = float((ranks < rank).sum()), float((ranks == rank).sum())
                 line = inputs.Entry(*map(float, inputs.entry_at(columns, entries[0], float(count))))
                 lines.append(line._replace(place=ahead + 0.5 * (level + 1.0), rank=ahead + 1.0))
-            course = inputs.Heat(float(count), float(inputs.mode_at(columns, heat)))
+            course, theirs, table, shares = inputs.Heat(float(count), float(inputs.mode_at(columns, heat))), [], [], []
             for other, entries in enumerate(members):
                 if other == mine or not inputs.comparable(columns, i, entries[0]):
                     same = other == mine or (columns.side.size and columns.side[i] == columns.side[entries[0]])
@@ -189,22 +231,18 @@ class Account:
                 whole = rules.compare_sides(self.params, prototype, sides, a, b)
                 both = rules.compare(self.params, whole[0], whole[1], lines[a], lines[b], course)
                 comparison = both[0] if mine < other else both[1]
-                for j in entries:
-                    numbers = float(comparison.result), float(comparison.expected)
-                    duel = Duel(heat, j, self.entrant_of(j), *numbers, comparison=comparison, share=1.0 / len(entries))
-                    yield duel
+                theirs += entries
+                table += [comparison] * len(entries)
+                shares += [1.0 / len(entries)] * len(entries)
+            if theirs:
+                yield ComparedHeat(heat, i, np.array(theirs), type(table[0]), np.array(table), np.array(shares))
 
     def ranked(self) -> Iterator[Duel]:
         """Yield the duels in a system that rates whole fields, without team mates who share the player's place."""
         columns, chances = self.columns, dict[int, float]()
         for heat, start, stop, i in self.heats():
-            for j in range(start, stop):
-                if j == i:
-                    continue
+            for j in self.opponents(heat, start, stop, i).tolist():
                 opponent, lead = self.entrant_of(j), float(columns.place[j] - columns.place[i])
-                if columns.side.size and columns.side[i] == columns.side[j] and lead == 0.0:
-                    self.left_out.append((heat, opponent, SAME_TEAM))
-                    continue
                 if opponent not in chances:
                     chances[opponent] = float(rules.expect(self.params, self.me, self.entering(opponent)))
                 result = 1.0 if lead > 0.0 else 0.0 if lead < 0.0 else 0.5
@@ -212,21 +250,37 @@ class Account:
 
     def credited(self, duels: list[Duel], after: Any) -> tuple[list[Duel], dict[str, float]]:
         """Return the contributions of the duels, and the points from other causes, if the system sums over pairs."""
-        weights = [float(inputs.weight_at(self.columns, duel.heat)) * duel.share for duel in duels]
-        sums = list(zeros(self.system.evidence_type))
-        for duel, weight in zip(duels, weights, strict=True):
-            evidence = times(rules.evidence(self.params, duel.comparison), weight)
-            sums = [a + b for a, b in zip(sums, evidence, strict=True)]
-        totals = self.system.evidence_type(*sums)
+        given, causes = self.credit(after)
         counting = []
-        for duel, weight in zip(duels, weights, strict=True):
-            credit = times(rules.credit(self.params, self.me, totals, after, duel.comparison), weight)
-            if credit.weight == 0.0:
+        for duel, (weight, contribution) in zip(duels, given.tolist(), strict=True):
+            if weight == 0.0:
                 self.left_out.append((duel.heat, duel.opponent, WITHOUT_WEIGHT))
                 continue
-            counting.append(replace(duel, weight=float(credit.weight), contribution=float(credit.contribution)))
+            counting.append(replace(duel, weight=weight, contribution=contribution))
+        return counting, causes
+
+    def credit(self, after: Any) -> tuple[Any, dict[str, float]]:
+        """Return the weight and the points of each comparison, as an array, and the points from each other cause."""
+        heats = self.compared
+        weights = [inputs.weight_at(self.columns, heat.number) * heat.shares for heat in heats]
+        given = np.empty((sum(map(len, weights)), 2))
+        totals = zeros(self.system.evidence_type)
+        if heats:
+            example = zeros(heats[0].kind)
+            numbers = (
+                self.me,
+                after,
+                example,
+                np.concatenate([heat.table for heat in heats]),
+                np.concatenate(weights),
+                given,
+            )
+            if len(given) < LARGE_HEAT:
+                totals = _credit_all(self.params, self.system.prototypes(), *numbers)
+            else:
+                totals = run_kernel(self.system, CREDIT_ALL, *self.system.arguments(), *numbers)
         causes = rules.causes(self.params, self.state(self.entrant), self.me, totals, after)._asdict()
-        return counting, {cause: float(points) for cause, points in causes.items() if points != 0.0}
+        return given, {cause: float(points) for cause, points in causes.items() if points != 0.0}
 
     def margins(self, duels: list[Duel]) -> list[tuple[float, float]]:
         """Return the margin and the expected margin of each heat in which the margin counted."""

@@ -43,26 +43,19 @@ WHOLE_FIELD = (
 UNLIMITED = 10**9  # largest number of parts if the change is a sum over duels
 
 
-Found = tuple[list[int], str, int, bool]
-
-
-def explain(
-    system: System, events: Events, replayed: Replayed, event_id: str, player: str, found: Found | None = None
-) -> Explanation:
+def explain(system: System, events: Events, replayed: Replayed, event_id: str, player: str) -> Explanation:
     """Explain a player's rating change in an event.
 
     Within a rating period, the change belongs to the player's last event, and the explanation lists the duels of the
-    whole period. `found` is the result of `find_entrant`, if you already have it.
+    whole period.
     """
-    rows, player, entrant, ends_period = found or find_entrant(events, event_id, player)
+    rows, player, entrant, ends_period = find_entrant(events, event_id, player)
     before = float(replayed.before[entrant])
     if not ends_period:
         text = f"{player}'s rating is updated at the end of the rating period, with the last event in it."
         empty = pl.DataFrame(schema=SCHEMA)
         return Explanation(event_id, player, before, 0.0, empty, "", text, before, system.digits, text)
-    update = update_number(events, entrant)
-    standing = system_at(system, events, replayed, update)
-    account = Account(standing, events, update, entrant, states_before(system, events, update, replayed))
+    account = account_of(system, events, replayed, entrant)
     after = system.state_type(*replayed.after[entrant].tolist())
     table = standings(events, account.update, events.results.frame[rows], rows)
     explanation = Breakdown(account, table, event_id, player, before, after).explanation()
@@ -93,7 +86,7 @@ def equipment_parts(account: Account, replayed: Replayed, after: Any) -> tuple[E
     return tuple(parts)
 
 
-def find_entrant(events: Events, event_id: str, player: str) -> Found:
+def find_entrant(events: Events, event_id: str, player: str) -> tuple[list[int], str, int, bool]:
     """Return an event's rows, the player's name and entrant number, and True if the change belongs to this event."""
     frame = events.results.frame
     rows = np.flatnonzero((frame["event_id"] == event_id).to_numpy())
@@ -121,6 +114,12 @@ def find_entrant(events: Events, event_id: str, player: str) -> Found:
 
 def update_number(events: Events, entrant: int) -> int:
     return int(np.searchsorted(events.columns.entrants, entrant, side="right")) - 1
+
+
+def account_of(system: System, events: Events, replayed: Replayed, entrant: int) -> Account:
+    update = update_number(events, entrant)
+    states = states_before(system, events, update, replayed)
+    return Account(system_at(system, events, replayed, update), events, update, entrant, states)
 
 
 def states_before(system: System, events: Events, update: int, replayed: Replayed) -> States:

@@ -1,17 +1,24 @@
 """Add up the reasons for a player's changes over several events, by kind."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from decimal import Decimal
+from typing import Any, NamedTuple
 
+import numpy as np
+
+from podium.engine.replay import Replayed
+from podium.engine.system import System
+from podium.engine.tables.encoding import Events
 from podium.engine.tables.selection import UNFINISHED_STATUS
-from podium.ledger.reasons import Explanation
+from podium.ledger.reasons import shares
+from podium.ledger.reasons.duels import TIME, Account
+from podium.ledger.reasons.explaining import account_of, find_entrant
 from podium.probability.draws import DRAW
 from podium.support.answers import answer, described
 from podium.support.words import counted, shown_change, shown_parts
 
 DIGITS = 1
-WINS = ("won", "shared first place")
 WON, DRAWN, LOST, BEAT_QUITTERS = "won", "drawn", "lost", "ahead of quitters"
 QUIT, MARGINS, TIME_AWAY, BONUS, SEASON, OTHER = "quit", "margins", "time away", "bonus", "season", "other"
 KINDS = (WON, DRAWN, LOST, BEAT_QUITTERS, QUIT, MARGINS, TIME_AWAY, BONUS, SEASON, OTHER)
@@ -50,56 +57,111 @@ class ReasonTotals:
     reasons: tuple[ReasonTotal, ...] = described("The kinds of reasons behind the change.")
 
 
-def total_reasons(player: str, explanations: Sequence[Explanation], seasons: float = 0.0) -> ReasonTotals:
+class Part(NamedTuple):
+    """The part of a change that comes from reasons of one kind."""
+
+    kind: str
+    points: float
+    reasons: int  # number of duels or causes
+    event_id: str | None
+
+
+def total_reasons(player: str, changes: Sequence[Sequence[Part]], won: int, seasons: float = 0.0) -> ReasonTotals:
     """Add up the reasons for a player's changes.
 
     Args:
-        explanations: one for each event, oldest first.
+        changes: the parts of the change in each event, oldest first.
+        won: the number of these events that the player won.
         seasons: the change in points caused by new seasons between these events.
 
     Returns:
         A total for each kind of reason. The totals add up to the change in the rating, both exactly and as displayed.
     """
-    points: dict[str, list[float]] = {kind: [] for kind in KINDS}
-    events: dict[str, dict[str, None]] = {kind: {} for kind in KINDS}
-    for explanation in explanations:
-        for kind, contribution in kinds_in(explanation):
-            points[kind].append(contribution)
-            events[kind][explanation.event_id] = None
-    if seasons:
-        points[SEASON].append(seasons)
-    kinds = [kind for kind in KINDS if points[kind]]
-    sums = [math.fsum(points[kind]) for kind in kinds]
-    change = math.fsum(explanation.delta for explanation in explanations) + seasons
+    every = [part for parts in changes for part in parts] + [Part(SEASON, seasons, 1, None)] * bool(seasons)
+    change = math.fsum(part.points for part in every)
     total = shown_change(0.0, change, DIGITS)
-    rounded = shown_parts(sums, total, DIGITS)
+    present = {part.kind for part in every}
+    kinds = {kind: [part for part in every if part.kind == kind] for kind in KINDS if kind in present}
+    sums = [math.fsum(part.points for part in parts) for parts in kinds.values()]
+    rounded = dict(zip(kinds, shown_parts(sums, total, DIGITS), strict=True))
     reasons = tuple(
-        ReasonTotal(kind, value, float(part), len(points[kind]), tuple(events[kind]))
-        for kind, value, part in zip(kinds, sums, rounded, strict=True)
+        ReasonTotal(
+            kind,
+            value,
+            float(rounded[kind]),
+            sum(part.reasons for part in parts),
+            tuple(dict.fromkeys(part.event_id for part in parts if part.event_id is not None)),
+        )
+        for (kind, parts), value in zip(kinds.items(), sums, strict=True)
     )
-    won = sum(explanation.outcome in WINS for explanation in explanations)
-    parts = dict(zip(kinds, rounded, strict=True))
-    text = summary(player, len(explanations), won, total, parts)
-    return ReasonTotals(player, len(explanations), won, change, float(total), text, reasons)
+    text = summary(player, len(changes), won, total, rounded)
+    return ReasonTotals(player, len(changes), won, change, float(total), text, reasons)
 
 
-def kinds_in(explanation: Explanation) -> Iterable[tuple[str, float]]:
-    """Yield the kind and the points of each row of an explanation."""
-    lines = explanation.standings.select("heat", "player", "status").rows()
-    unfinished = {(heat or "", player) for heat, player, status in lines if status in UNFINISHED_STATUS}
-    rows = explanation.rows.select("heat", "opponent", "result", "cause", "contribution").rows()
-    for heat, opponent, result, cause, contribution in rows:
-        if opponent is None and result is None:
-            kind = KIND_OF_CAUSE.get(cause, OTHER)
-        elif (heat, explanation.player) in unfinished:
-            kind = QUIT
-        elif result is None or opponent is None:
-            kind = OTHER
-        elif (heat, opponent) in unfinished:
-            kind = BEAT_QUITTERS
-        else:
-            kind = WON if result > DRAW else LOST if result < DRAW else DRAWN
-        yield kind, contribution
+def divide_change(system: System, events: Events, replayed: Replayed, event_id: str, player: str) -> list[Part]:
+    """Divide a player's change in an event by kind of reason, much faster than `explain` lists the reasons.
+
+    In systems that rate a whole field at once, each kind of opponent has its fair share of the change.
+    """
+    _, _, entrant, ends_period = find_entrant(events, event_id, player)
+    if not ends_period:
+        return []
+    account = account_of(system, events, replayed, entrant)
+    after = system.state_type(*replayed.after[entrant].tolist())
+    if account.by_pairs:
+        parts, causes = credited_parts(account, after)
+    else:
+        parts, causes = shared_parts(account, float(after.rating - replayed.before[entrant]))
+    of_causes = [(KIND_OF_CAUSE.get(cause, OTHER), points, 1) for cause, points in causes.items()]
+    return [Part(*part, event_id) for part in parts + of_causes]
+
+
+Divided = tuple[list[tuple[str, float, int]], dict[str, float]]
+
+
+def credited_parts(account: Account, after: Any) -> Divided:
+    """Return the kinds, and the points from other causes, if the change is a sum over pairs."""
+    given, causes = account.credit(after)
+    kinds = [kinds_of(account, heat.mine, heat.theirs, heat.table[:, 0]) for heat in account.compared]
+    every = np.concatenate([np.empty(0, np.str_), *kinds])
+    parts = []
+    for kind in KINDS:
+        points = given[(every == kind) & (given[:, 0] != 0.0), 1]
+        if points.size:
+            parts.append((kind, float(points.sum()), points.size))
+    return parts, causes
+
+
+def shared_parts(account: Account, change: float) -> Divided:
+    """Return each kind's fair share of a change that is not a sum over pairs, and the effect of the entry by itself."""
+    members: dict[str, list[int]] = {}
+    place = account.columns.place
+    for heat, start, stop, mine in account.heats():
+        theirs = account.opponents(heat, start, stop, mine)
+        kinds = kinds_of(account, mine, theirs, DRAW + np.sign(place[theirs] - place[mine]))
+        for entry, kind in zip(theirs.tolist(), kinds.tolist(), strict=True):
+            members.setdefault(kind, []).append(entry)
+    # A single member receives each kind's share, so that the share is not divided.
+    parts = [shares.Part(entries, entries[:1], alone=False) for entries in members.values()]
+    alone, found = shares.fair_shares(account.system, account.update, account.entrant, account.states, change, parts)
+    divided = [(kind, points, len(members[kind])) for kind, (points,) in zip(members, found, strict=True)]
+    return divided, {TIME: alone} if alone != 0.0 else {}
+
+
+def kinds_of(account: Account, mine: int, theirs: Any, result: Any) -> Any:
+    """Return the kind of reason that each opponent in a heat is for a player, as an array of strings."""
+    if has_quit(account, np.array([mine]))[0]:
+        return np.full(theirs.size, QUIT)
+    return np.select([has_quit(account, theirs), result > DRAW, result < DRAW], [BEAT_QUITTERS, WON, LOST], DRAWN)
+
+
+def has_quit(account: Account, entries: Any) -> Any:
+    """Return True for each entry of a player who started and did not finish."""
+    finished = account.columns.finished
+    if account.system.rates_absent:  # its columns count everyone who started as a finisher
+        status = account.events.results.frame["status"][account.events.entry_row[entries]]
+        return status.is_in(UNFINISHED_STATUS).to_numpy()
+    return finished[entries] == 0.0 if finished.size else np.zeros(len(entries), np.bool_)
 
 
 def summary(player: str, events: int, won: int, total: Decimal, parts: dict[str, Decimal]) -> str:

@@ -17,10 +17,9 @@ from podium.engine.replay import Replayed, replay
 from podium.engine.system import System
 from podium.engine.tables.encoding import Events, encode, frozen
 from podium.engine.tables.selection import UNFINISHED_STATUS
-from podium.ledger.history import system_at
 from podium.ledger.hypothetical_race import check_margin
 from podium.ledger.reasons.duels import Account
-from podium.ledger.reasons.explaining import Found, find_entrant, states_before, update_number
+from podium.ledger.reasons.explaining import account_of, find_entrant
 from podium.ledger.reasons.wording import heat_words
 from podium.results.derived_heats import OVERALL, number_column
 from podium.results.reading import Results
@@ -122,24 +121,28 @@ def is_quickly_imagined(system: System, events: Events) -> bool:
 
 
 def what_if(
-    system: System, events: Events, replayed: Replayed, event_id: str, player: str, period: str = "event",
-    found: Found | None = None, *, margin: float | None = None,
-) -> WhatIf:  # fmt: skip
+    system: System,
+    events: Events,
+    replayed: Replayed,
+    event_id: str,
+    player: str,
+    period: str = "event",
+    *,
+    margin: float | None = None,
+) -> WhatIf:
     """Return the rating changes for winning a lost heat, for finishing a quit heat, and for winning every heat.
 
     In a quit heat, the player is assumed to finish in the median place of the player's other heats, or in the expected
     place if there are no others. The other players keep their order. Everyone behind the player takes the next
     submitted result (score and time). In team events, the player's team wins by its team score. Within a rating period,
-    the change is the change over the whole period. `found` is the result of `find_entrant`.
+    the change is the change over the whole period.
 
     If the system rates margins, heats between two sides are won by `margin` or, by default, by the pool's usual margin.
     If `margin` is set, heats that the player won are changed as well.
     """
     check_margin(system, margin)
-    _, player, entrant, _ = found or find_entrant(events, event_id, player)
-    update = update_number(events, entrant)
-    states = states_before(system, events, update, replayed)
-    account = Account(system_at(system, events, replayed, update), events, update, entrant, states)
+    _, player, entrant, _ = find_entrant(events, event_id, player)
+    account = account_of(system, events, replayed, entrant)
     field = int((account.update.stop - account.update.start).max())
     most = max(1, min(MAX_ALTERNATIVES, int(MAX_PAIRS / field**2)))
     assumed = account.system.usual_margin if margin is None else margin

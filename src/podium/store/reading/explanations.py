@@ -1,7 +1,6 @@
 """Explain why events changed ratings, for the HTTP API, commands and pages."""
 
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 from podium.engine.replay import NEVER
 from podium.ledger.performance import PerformanceRating, performance
@@ -20,7 +19,7 @@ from podium.views.events import (
     RatedEvent,
     changes_by,
     details_of,
-    replay_of,
+    rated_event,
 )
 from podium.views.headlines import events_beside
 from podium.views.models import EventDetails, answer_from, rows_as
@@ -182,25 +181,17 @@ def event_story(pool: PoolReader, event_id: str, player: str | None = None) -> E
         UnknownError: the pool or the event does not exist, or the event does not rate the player.
     """
     with paused_collection():
-        event = pool.value(("event", event_id), lambda: read_event(pool, event_id))
-        story = EventStory(pool, event.details, event.record, event.beside)
-        return story if event.rated is None else explained_story(pool, story, event.rated, player)
+        story = EventStory(pool, *pool.value(("event", event_id), lambda: read_event(pool, event_id)))
+        if story.details.status != STATUSES[RATED]:
+            return story
+        return explained_story(pool, story, rated_event(pool, event_id), player)
 
 
-class ReadEvent(NamedTuple):
-    """The parts of an event's story that are the same for every player."""
-
-    details: EventDetails
-    record: tuple[CorrectionRecord, ...]
-    beside: AdjacentEvents
-    rated: RatedEvent | None  # None if no change is explained
-
-
-def read_event(pool: PoolReader, event_id: str) -> ReadEvent:
+def read_event(pool: PoolReader, event_id: str) -> tuple[EventDetails, tuple[CorrectionRecord, ...], AdjacentEvents]:
+    """Return the parts of an event's story that are the same for every player."""
     event = find_event(pool, event_id)
     results, record, beside = event_results(pool, [event]), event_record(pool, event_id), events_beside(pool, event)
-    rated = replay_of(pool, event, results) if event.status == STATUSES[RATED] else None
-    return ReadEvent(details_of(pool, event, results, changes_by(pool, event)), record, beside, rated)
+    return details_of(pool, event, results, changes_by(pool, event)), record, beside
 
 
 def explained_story(pool: PoolReader, story: EventStory, event: RatedEvent, player: str | None) -> EventStory:
@@ -208,21 +199,19 @@ def explained_story(pool: PoolReader, story: EventStory, event: RatedEvent, play
     present = {change.player for change in details.changes}
     moved = max(details.changes, key=lambda change: abs(change.delta)).player
     name = moved if player is None else player if player in present else name_of(pool, player)
-    replayed = pool.system, event.events, event.replayed, event_id
-    found = find_entrant(event.events, event_id, name)
-    explanation = explain(*replayed, found[1], found)
+    replayed = pool.system, *event.replay
+    explanation = explain(*replayed, name)
     if player is None and (against := surprise(explanation, details)) not in {"", moved}:
-        found = find_entrant(event.events, event_id, against)
-        explanation = explain(*replayed, against, found)
+        explanation = explain(*replayed, against)
     name = explanation.player
     return replace(
         story,
         player=name,
         explanation=explanation,
-        imagined=what_if(*replayed, name, found=found) if is_quickly_imagined(pool.system, event.events) else None,
+        imagined=what_if(*replayed, name) if is_quickly_imagined(pool.system, event.events) else None,
         is_first=bool(event.before.roster.played_at[event.before.rows([name])[0]] == NEVER),
         has_start=event.before.entered_with(name) is not None,
-        performance=performance(*replayed[:3], found[2]),
+        performance=performance(*replayed[:3], find_entrant(event.events, event_id, name)[2]),
         stakes_before=stakes_before_event(pool, event.event, event.results, name, event.before),
     )
 

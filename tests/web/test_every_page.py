@@ -86,8 +86,8 @@ def check_that_names_keep_their_direction(page):
 def check_links_of_changes(page):
     _, _, _, root = page
     for kind in ("gain", "loss", "even"):
-        for each in root.every("span", kind):
-            around = list(each.above())
+        for each in (*root.every("span", kind), *root.every("a", kind)):
+            around = [each, *each.above()]
             if not any(NO_EVENTS_CHANGE & set(above.classes) for above in around):
                 assert any(above.tag == "a" for above in around), each.text
                 assert any("Why did " in above.attributes.get("aria-label", "") for above in around), each.text

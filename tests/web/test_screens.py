@@ -44,7 +44,7 @@ MEASURE = (
     const contrast = (Math.max(a, b) + .05) / (Math.min(a, b) + .05);
     if (contrast < LEAST_CONTRAST) pale.push([node.data.trim().slice(0, 40), contrast]);
   }
-  for (const link of document.querySelectorAll("a:has(> .gain, > .loss, > .even), summary, button, .brand, .tabs a")) {
+  for (const link of document.querySelectorAll("a:is(.gain, .loss, .even), summary, button, .brand, .tabs a")) {
     const box = link.getBoundingClientRect();
     if (box.width && Math.min(box.width, box.height) < LEAST_TARGET) small.push([link.textContent.trim(), box.height]);
   }

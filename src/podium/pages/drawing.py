@@ -270,8 +270,7 @@ def bar(scale: Scale, start: Decimal, points: Decimal, *, opens: bool = False) -
         below = Shape('<line class="shut" x1="{0}" x2="{0}" y1="50%" y2="100%"/>')
         inner = Shape('<line class="opened" x1="{0}" x2="{0}" y1="50%" y2="100%"/>').format(percent(first))
     return Shape(
-        '<svg aria-hidden="true"><line x1="{0}" x2="{0}" y2="50%"/>{1}{2}'
-        '<rect class="{3}" x="{4}" y="50%" width="{5}" height="20"/></svg>'
+        '<svg aria-hidden="true"><line x1="{0}" x2="{0}" y2="50%"/>{1}{2}<rect class="{3}" x="{4}" width="{5}"/></svg>'
     ).format(percent(first), below.format(percent(last)), inner, kind, percent(left), percent(width))
 
 

@@ -70,8 +70,9 @@ def change_link(shown_points: float | Decimal | None, event: str, player: str, d
     """
     if shown_points is None:
         return DASH
-    question, change_shown = f"Why did {player} {moved(shown_points, digits)}?", points(shown_points, digits)
-    return Shape('<a href="{}/{}" aria-label="{}">{}</a>').format(event, part(player), question, change_shown)
+    css, question = direction(shown_points), f"Why did {player} {moved(shown_points, digits)}?"
+    link = Shape('<a class="{}" href="{}/{}" aria-label="{}">{}</a>')
+    return link.format(css, event, part(player), question, change(shown_points, digits))
 
 
 def name_link(address: str, name: str) -> Markup:
@@ -107,19 +108,16 @@ def halves(value: float) -> str:
     return f"{value:,.1f}" if value % 1 else f"{value:,.0f}"
 
 
-def day(moment: date | float | None) -> Markup:
+def day(moment: date | float | None) -> str:
     """Return a day, such as "12 Dec 2025", or the number of an event, such as "no. 17"."""
-    if moment is None or isinstance(moment, int | float):
-        return Markup(DASH if moment is None else day_words(moment))  # noqa: S704  (a dash, or a number)
-    machine = utc_text(moment) if isinstance(moment, datetime) else moment.isoformat()
-    return Shape('<time datetime="{}">{}</time>').format(machine, day_words(moment))
+    return DASH if moment is None else day_words(moment)
 
 
 def utc_text(moment: datetime) -> str:
     return moment.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
-def minute(moment: datetime | float) -> Markup:
+def minute(moment: datetime | float) -> str:
     """Return a day and time, such as "12 Dec 2025, 09:27 UTC", or "no. 17"."""
     return day(moment) if isinstance(moment, int | float) else of_day(moment, minute_words(moment))
 
@@ -134,7 +132,7 @@ def zone_words(moment: datetime) -> str:
     return name if name.isalpha() else f"UTC{name}"
 
 
-def start(moment: datetime | float) -> Markup:
+def start(moment: datetime | float) -> str:
     """Return the start of an event, without the time if only the date is known."""
     return day(moment) if isinstance(moment, datetime) and is_date(moment) else minute(moment)
 

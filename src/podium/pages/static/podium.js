@@ -109,7 +109,7 @@
   });
 
   document.addEventListener("click", (event) => {
-    const link = event.target.closest("a[data-more], [data-why] a:has(> :is(.gain, .loss, .even))");
+    const link = event.target.closest("a[data-more], [data-why] a:is(.gain, .loss, .even)");
     if (!link || !isPlain(event)) return;
     event.preventDefault();
     const address = link.href;

@@ -4,10 +4,10 @@
 
 The script counts calls of Python functions under `podium`, in order of time and in all threads. It leaves out the
 bodies of modules and classes, templates and kernels. Lambdas and comprehensions are part of the function around them. A
-coroutine that continues counts as called. A room is a folder of the second level, such as `store/log`. The room changes
-when a function calls one in another room. A pair of functions counts once, even in a loop. The result and the page are
-the second of their kind, in a pool of the example season in SQLite. The last column counts the files that the process
-has imported. `--list` prints the files of each way in the order of their first calls.
+coroutine that continues counts as called. A package is a folder of the second level, such as `store/log`. A change of
+package is a call from one package to another; the same two functions count once, even in a loop. The result and the
+page are the second of their kind, in a pool of the example season in SQLite. The last column counts the files that the
+process has imported. `--list` prints the files of each way in the order of their first calls.
 """
 
 import argparse
@@ -46,7 +46,7 @@ class Function(NamedTuple):
     name: str
 
     @property
-    def room(self) -> str:
+    def package(self) -> str:
         """Its folder of the second level, or the file itself directly under `podium`."""
         return "/".join(self.file.split("/")[:-1][:2]) or self.file
 
@@ -148,15 +148,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--list", action="store_true", help="print the files of each way")
     listed, files = parser.parse_args().list, []
-    print(f"{'':28}functions   files   rooms   changes of room   imported")
+    print(f"{'':28}functions   files   packages   changes of package   imported")
     with ProcessPoolExecutor(1, get_context("spawn"), max_tasks_per_child=1) as process:
         for ways, imported in process.map(measured, (service, podium_rate)):
             for name, calls in ways.items():
                 functions = [each.called for each in calls]
                 first = {each.file: each.name for each in reversed(functions)}
-                changes = {each for each in calls if each.caller and each.caller.room != each.called.room}
-                counts = len({*functions}), len(first), len({each.room for each in functions}), len(changes)
-                print("{:28}{:9}{:8}{:8}{:18}{:11}".format(name, *counts, imported))
+                changes = {each for each in calls if each.caller and each.caller.package != each.called.package}
+                counts = len({*functions}), len(first), len({each.package for each in functions}), len(changes)
+                print("{:28}{:9}{:8}{:11}{:21}{:11}".format(name, *counts, imported))
                 files += [
                     f"\n{name}",
                     *(f"  {file:44} {first[file]}" for file in dict.fromkeys(each.file for each in functions)),

@@ -33,7 +33,7 @@ def history(heats: int) -> podium.Results:
 
 
 def median_ms(act: Callable[[str, str], object], players: list[str]) -> float:
-    """Return the median CPU time of a call over some players, after one call that is not counted."""
+    """Return the median CPU time of a call over some players, for each after one call that is not counted."""
     spent = []
     for player in players:
         act(LAST, player)

@@ -183,7 +183,7 @@ def readings_of_careers(store, someone, some_event):
 
 
 def once(store):
-    """Return the seconds of two slow tasks: rivals of a player with at least 100 events, and the nightly facts."""
+    """Return the seconds of slow tasks: rivals of players with at least 100 events, and the facts of a pool."""
     figures = {}
     for what, read in (
         ("rivals of five players, each for the first time", lambda k: store.rivals(POOL, name_of(20 + k))),

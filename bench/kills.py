@@ -166,7 +166,7 @@ def wait_for_webhook(database, store, seconds=60.0):
 
 
 def judge(store, writers):
-    """Return the events that are lost, stored twice, or different from a replay."""
+    """Return how many events are lost or stored twice, and compare the ratings with a replay."""
     figures = {}
     for pool, system in POOLS.items():
         results = store.results(pool)

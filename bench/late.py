@@ -67,7 +67,7 @@ def latencies(took):
 
 
 def repeatedly(act, rate, stop, took):
-    """Repeat a call at a steady rate; each time counts from its due time, less the delay of earlier calls."""
+    """Repeat a call at a steady rate. Each time counts from its due time, or from the end of the call before."""
     due = time.perf_counter()
     while not stop.is_set():
         due = max(due + 1.0 / rate, time.perf_counter())
@@ -115,7 +115,7 @@ Store(sys.argv[1]).submit("many", rows)
 
 
 def kill(url, times, longest):
-    """Add a late event in a process that is killed, and return how often, and the state of the pool."""
+    """Add late events in processes that are killed, and return what each process left."""
     outcomes = []
     for number in range(times):
         with subprocess.Popen([sys.executable, "-c", LATE, url, f"killed {number}"]) as process:

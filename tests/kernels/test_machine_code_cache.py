@@ -105,7 +105,7 @@ import scaling
 
 
 def counts():
-    scaled = importlib.reload(scaling).scaled  # which knows nothing of the one before, and looks on the disk
+    scaled = importlib.reload(scaling).scaled  # reloaded, so that it looks on the disk
     value = scaled(21.0)
     return [value, *(sum(each.values()) for each in (scaled.stats.cache_hits, scaled.stats.cache_misses))]
 

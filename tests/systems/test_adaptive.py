@@ -85,7 +85,7 @@ def pool_of(system, theta=None, curvature=None):
 
 
 def read_states(system, states, pool):
-    """Return the derivatives of all means and variances that theta reads, without elapsed time: (players, 2) each."""
+    """Return the readings of all means and variances without elapsed time: (players, 2)."""
     params, count = system.within(pool, Occasion(0.0, -1.0)).params(), count_of(system)
     everyone = [read(states, k, system.newcomer()) for k in range(len(states))]
     return np.array([[reading(params, me, at, count) for at in (MEANS, MEANS + count + 1)] for me in everyone])
@@ -289,7 +289,7 @@ def test_a_fixed_theta_leaves_no_reading(case):
 
 
 def test_a_reading_predicts_the_state_under_another_theta(case, monkeypatch):
-    """If theta jumps halfway, state and reading together equal the state under the new theta from the start."""
+    """If theta jumps halfway, state plus reading is, to first order, the state under the new theta from the start."""
     monkeypatch.setattr(_adaptive_update, "LINGER", 1.0)
     monkeypatch.setattr(_adaptive_update, "MODE_TOLERANCE", 1e-10)  # each step must reach its mode
     system, events, count = case

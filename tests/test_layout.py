@@ -193,7 +193,7 @@ def test_former_parts_are_found_by_words_and_capitals():
     assert not any(map(has_former_part, ["smoothing", "nothing", "resettling_cost", "reach", "restore", "pseudonym"]))
 
 
-def test_no_name_is_a_former_one():
+def test_no_former_name_is_used():
     found = {
         f"{module}: {name}"
         for module, tree in trees().items()

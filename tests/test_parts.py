@@ -97,7 +97,7 @@ def history_of_all_kinds():
     return rows
 
 
-def test_files_are_read_in_natural_order_from_folders_patterns_lists_and_urls(tmp_path, monkeypatch):
+def test_files_of_any_source_are_read_in_natural_order(tmp_path, monkeypatch):
     frame = duels(24)
     files = write_files(tmp_path / "results", *split(frame, *range(4, 48, 4)))
     whole, paths = podium.rate(frame), [files / f"part-{number}.parquet" for number in range(1, 13)]
@@ -131,7 +131,7 @@ def test_a_part_never_splits_an_event_or_a_period(tmp_path):
     assert len(list((tmp_path / "b" / "history").iterdir())) == 2
 
 
-def test_events_of_one_time_keep_their_sequence(tmp_path):
+def test_simultaneous_events_keep_their_order(tmp_path):
     frame = duels(20).with_columns(started_at=START, sequence=pl.Series(np.repeat(np.arange(20, 0, -1), 2)))
     files = write_files(tmp_path / "results", frame)
     assert_same(tmp_path / "out", podium.rate(frame), podium.rate_parts(files, tmp_path / "out", rows=10))

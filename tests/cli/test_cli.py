@@ -33,7 +33,7 @@ def test_rate_writes_ratings_and_history_that_can_be_read_back(karts, tmp_path):
     assert history.columns[:6] == ["event_id", "pool", "started_at", "player", "rating_before", "delta"]
 
 
-def test_leaderboard_as_of_a_date_equals_rating_up_to_it(karts, tmp_path):
+def test_a_past_leaderboard_equals_rating_up_to_its_date(karts, tmp_path):
     early = tmp_path / "early.csv"
     frame = pl.read_csv(karts, infer_schema=False)
     frame.filter(pl.col("started_at") <= "2025-06-30T23:59:59Z").write_csv(early)
@@ -41,7 +41,7 @@ def test_leaderboard_as_of_a_date_equals_rating_up_to_it(karts, tmp_path):
     assert run("leaderboard", karts, *words, "--at", "2025-06-30") == run("leaderboard", early, *words)
 
 
-def test_explain_adds_up(karts):
+def test_an_explanation_adds_up(karts):
     event = pl.read_csv(karts)["event_id"][0]
     player = pl.read_csv(karts)["player"][0]
     explanation = json.loads(
@@ -197,7 +197,7 @@ def test_check_and_systems_show_their_output(karts):
         (("rate", SEASON, "--nope"), "No such option"),
     ],
 )
-def test_bad_usage_is_one_clear_line_and_status_2(words, expected):
+def test_wrong_usage_gives_one_line_and_status_2(words, expected):
     message = run(*words, status=2)
     assert expected in message
     assert all(line.startswith("podium: ") for line in message.splitlines())

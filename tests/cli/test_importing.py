@@ -86,7 +86,7 @@ def test_standard_input_and_output_are_supported(tmp_path):
         (("plot", "expected", "--format", "pgn"), "--format and --map need a FILE. Add the file name."),
     ],
 )
-def test_bad_usage_is_one_clear_line(words, message, podium_command, tmp_path, monkeypatch):
+def test_wrong_usage_gives_one_line(words, message, podium_command, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     path = write_input(tmp_path, "zakstunts", ZAKSTUNTS)
     status, output, errors = podium_command(*(str(path) if word == "FILE" else word for word in words))

@@ -101,7 +101,7 @@ def test_idle_days_count_from_the_last_event_of_the_last_period(name):
 @every_system
 @settings(max_examples=times(8, 100))
 @given(rows=histories(heats=2, most=4))
-def test_compiled_equals_interpreted_to_the_bit(name, rows):
+def test_compiled_code_equals_interpreted_code(name, rows):
     assert conformance.compiled_equals_interpreted(History(find(name)(), rows)) is None
 
 

@@ -57,7 +57,7 @@ def test_a_table_matches_the_lines(events, data):
     assert table.equals(expected)
 
 
-def test_an_empty_choice_has_no_rows():
+def test_an_empty_selection_has_no_rows():
     contents = Contents().appended([body(0, [{"status": "finished", "player": 1}])])
     assert contents.table(np.empty(0, np.int64), event_id=[], started_at=[], seq=[]).height == 0
 

@@ -81,7 +81,7 @@ def test_an_undated_pool_has_no_date_field(store):
 
 
 @pytest.mark.parametrize("text", [PLACES, "Jonas beat Henk 11-7", "1. Jonas 2. Henk"])
-def test_the_same_lines_in_two_weeks_are_two_results(store, text):
+def test_the_same_lines_on_two_dates_are_two_results(store, text):
     store.set_order("main", "dated")
     admin = Admin(store)
     for day in ("2026-10-02", "2026-10-09"):

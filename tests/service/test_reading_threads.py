@@ -94,7 +94,7 @@ def test_long_reads_use_at_most_the_frameworks_threads(monkeypatch):
     assert asyncio.run(read_long()) == readers.most
 
 
-def test_the_threads_are_given_back():
+def test_the_thread_limit_is_restored():
     async def leave():
         most = current_default_thread_limiter().total_tokens
         async with sharing() as limiter:

@@ -59,7 +59,7 @@ def test_the_store_rejects_a_typo_and_accepts_a_new_player(pool):
     assert pool.predict("main", [SLIP, KNOWN]).newcomers == (SLIP,)  # now the name belongs to a player
 
 
-def test_former_names_are_known(pool):
+def test_former_names_are_accepted(pool):
     pool.rename("main", KNOWN, "J. K.")
     assert pool.predict("main", [KNOWN, "Nowak, Ewa"])
 

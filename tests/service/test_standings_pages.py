@@ -93,7 +93,7 @@ def test_dropped_rounds_are_crossed_out(visitor, store):
     assert "<s " not in visitor.get("/karts/standings").text
 
 
-def test_a_site_has_the_standings(store):
+def test_a_static_site_has_the_standings(store):
     files = public_files(store, ["karts"], Extent())
     addresses = [each for each in files if "standings" in each]
     assert sorted(files[each].count("/") for each in addresses) == [1, 2, 3]

@@ -172,7 +172,7 @@ def test_the_page_names_measurements_it_cannot_take(store):
     assert "This pool needs more information about each player (played_s, duration_s)" in words(page.text)
 
 
-def test_a_pool_without_dates_has_no_date(store):
+def test_an_undated_pools_form_has_no_date(store):
     store.create_pool("counted", find("elo")(), order="sequence")
     person = Admin(store, "write")
     assert "date" not in fields_of(person, "counted")

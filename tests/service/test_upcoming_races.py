@@ -187,7 +187,7 @@ def test_the_address_of_stakes_can_name_cars(cars):
             assert words in refused.json()["detail"]
 
 
-def test_a_fixtures_cars_follow_renaming_and_merging(cars):
+def test_a_planned_races_cars_follow_renames_and_merges(cars):
     cars.plan_fixture("main", "gp", starts_at=SOON, entrants=IN_CARS)
     cars.rename("main", "s", "Sauber", kind="car")
     assert cars.fixture("main", "gp").entrants[1].shared == {"car": "Sauber"}

@@ -168,7 +168,7 @@ def test_mistakes_give_one_line_errors(words):
     assert message.startswith("podium: ")
 
 
-def test_a_pool_is_described(sqlite_store):
+def test_a_pool_can_be_described(sqlite_store):
     described = ("--title", "Bikes", "--contact", "stewards@example.org", "--player-word", "rider", "--public")
     run("pool", "create", "bikes", "--system", "elo", *described)
     assert 'bikes,elo,open,Bikes,stewards@example.org,rider,"","","",true' in run("pool", "list", "--format", "csv")

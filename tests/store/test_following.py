@@ -262,7 +262,7 @@ def test_readers_never_see_removed_texts(store, path, monkeypatch):
         assert not any("ada" in each.event_id for each in found)
 
 
-def test_news_wait_until_the_snapshot_has_their_entry(filled, other, gate):
+def test_news_wait_until_the_snapshot_contains_them(filled, other, gate):
     version = filled.version("main")
     other.amend("main", rows(1, "dcba", minute=1))
     other.submit("main", rows(20, "ab"))
@@ -369,7 +369,7 @@ def test_a_restored_database_never_serves_a_lost_version(filled, other, gate, pa
     assert filled.read_view(look, NEWEST) == look(other)
 
 
-def test_snapshots_of_one_pool_count_shared_memory_once(store):
+def test_memory_shared_by_snapshots_counts_once(store):
     store.submit("main", [row for number in range(3_000) for row in rows(number, "abcdef")])
     one, snapshot = store.held_bytes()["main"], snapshot_of(store)
     assert one == pytest.approx(snapshot.rows.size * 90 + snapshot.events.size * 110, rel=0.5)

@@ -1,6 +1,6 @@
 """A renamed system: stored pools, exports and saved ratings still work, with their words and hashes.
 
-Before the renaming, `before_adaptive.zip` was written. It holds a database, an export of its pool, and saved ratings.
+`before_adaptive.zip` is from before the renaming. It holds a database, an export of its pool, and saved ratings.
 """
 
 import json

@@ -71,7 +71,7 @@ def read_first(path):
         return len(read), snapshot
 
 
-def test_a_start_reads_only_the_entries_after_the_kept_snapshot(store, path):
+def test_starting_reads_only_entries_after_the_cached_snapshot(store, path):
     assert read_first(path)[0] == 0
     store.submit("main", rows(20, "ba"))
     store.submit("main", rows(21, "abd", minute=-5))
@@ -79,7 +79,7 @@ def test_a_start_reads_only_the_entries_after_the_kept_snapshot(store, path):
     assert read_first(path)[0] == 3
 
 
-def test_a_snapshot_is_kept_again_only_if_a_start_would_take_long(store):
+def test_a_snapshot_is_cached_again_only_if_starting_would_be_slow(store):
     assert not store.keep_snapshot("main", entries=1)
     store.void("main", "e11")
     assert not store.keep_snapshot("main", entries=10)
@@ -180,7 +180,7 @@ def test_a_restored_database_ignores_a_later_cache(store, path, tmp_path):
     assert snapshot.events.find("e30") < 0 <= snapshot.events.find("e31")
 
 
-def test_postgresql_keeps_snapshots_too(new_url):
+def test_postgresql_also_stores_snapshots(new_url):
     url = new_url("postgresql")
     with closing(Store(url)) as store:
         store.create_pool("main", find("adaptive")())
@@ -192,7 +192,7 @@ def test_postgresql_keeps_snapshots_too(new_url):
     assert snapshot.events.size == EVENTS
 
 
-def test_a_pool_that_waits_for_an_upgrade_is_not_kept(store, monkeypatch):
+def test_a_pool_that_waits_for_an_upgrade_is_not_cached(store, monkeypatch):
     monkeypatch.setattr(kept, "ARITHMETIC", 10_000)
     assert not store.keep_snapshot("main", entries=0)
 

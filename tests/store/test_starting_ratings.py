@@ -1,4 +1,4 @@
-"""Starting ratings: exact at any time, kept through merges, seasons, other systems, files and names."""
+"""Starting ratings: exact at any time, and kept through merges, seasons, other systems, files and renames."""
 
 import json
 from datetime import timedelta
@@ -29,7 +29,7 @@ def start(store, player="cleo", rating=1800.25, deviation=90.0, **options):
 
 
 def rated(*starts):
-    """What the library makes of the same results."""
+    """Return the library's ratings of the same results."""
     given = [
         {"player": player, "rating": rating} | ({} if deviation is None else {"deviation": deviation})
         for player, rating, deviation in starts
@@ -50,7 +50,7 @@ def states_of(library):
     return {name: found[name] for name in ("ana", "ben", "cleo", "dov")}
 
 
-def test_it_is_rated_as_by_the_library_from_the_first_event_on(pool):
+def test_starting_ratings_match_the_library(pool):
     before = states(pool)
     planned = start(pool, dry_run=True)
     assert start(pool) == planned == 8
@@ -60,12 +60,12 @@ def test_it_is_rated_as_by_the_library_from_the_first_event_on(pool):
     assert len([entry for entry in pool.log("main", most=1000) if entry.kind == "start"]) == 1
     assert start(pool, rating=2000.0, deviation=None) == 8
     assert states(pool) == states_of(rated(("cleo", 2000.0, None)))
-    start(pool, rating=1500.0, deviation=None)  # that of every newcomer
+    start(pool, rating=1500.0, deviation=None)  # the rating of every new player
     assert states(pool) == before
     assert pool.verify() == []
 
 
-def test_an_unknown_player_starts_so_in_the_first_event(pool):
+def test_an_unknown_player_gets_the_rating_in_the_first_event(pool):
     before = states(pool)
     assert start(pool, "eva", 2100.0, 50.0) == 0
     assert states(pool) == before
@@ -76,7 +76,7 @@ def test_an_unknown_player_starts_so_in_the_first_event(pool):
     assert pool.verify() == []
 
 
-def test_voids_seasons_and_renames_do_not_change_the_start(pool):
+def test_voids_seasons_and_renames_keep_the_starting_rating(pool):
     start(pool)
     pool.begin_season("main", "s", START + timedelta(minutes=0, seconds=30), keep=0.0)
     pool.void("main", "e1")
@@ -89,12 +89,12 @@ def test_voids_seasons_and_renames_do_not_change_the_start(pool):
     assert pool.verify() == []
 
 
-def test_the_start_of_a_merged_account_counts_until_the_merge_is_undone(pool):
+def test_a_merged_accounts_starting_rating_counts_until_the_merge_is_undone(pool):
     start(pool, "dov", 1700.0, None)
     alone = states(pool)
     pool.merge("main", "dov", "ben")
     assert pool.event("main", "e0").changes[1].rating_before == 1700.0
-    start(pool, "dov", 1650.0, None)  # the player's own counts before that of the account
+    start(pool, "dov", 1650.0, None)  # the player's own start replaces the account's
     assert pool.event("main", "e0").changes[1].rating_before == 1650.0
     pool.unmerge("main", "dov")
     start(pool, "ben", 1500.0, None)
@@ -102,7 +102,7 @@ def test_the_start_of_a_merged_account_counts_until_the_merge_is_undone(pool):
     assert pool.verify() == []
 
 
-def test_another_system_ignores_it_and_a_system_without_deviation_refuses_one(pool):
+def test_only_systems_with_deviations_accept_a_starting_deviation(pool):
     start(pool)
     before = states(pool)
     pool.configure("main", find("elo")())
@@ -127,7 +127,7 @@ def test_another_system_ignores_it_and_a_system_without_deviation_refuses_one(po
         ({"player": "", "rating": 1800.0}, "player"),
     ],
 )
-def test_bad_numbers_are_refused_and_nothing_is_stored(pool, row, message):
+def test_invalid_starting_ratings_are_rejected(pool, row, message):
     before = pool.version("main")
     with pytest.raises(podium.PodiumError, match=message):
         pool.run("main", set_starting_ratings([{"player": "eva"} | row]))
@@ -136,7 +136,7 @@ def test_bad_numbers_are_refused_and_nothing_is_stored(pool, row, message):
     assert pool.version("main") == before
 
 
-def test_exports_caches_and_other_processes_have_it(pool, new_url):
+def test_exports_caches_and_other_processes_keep_starting_ratings(pool, new_url):
     start(pool)
     start(pool, "eva", 1900.0, 70.0)
     other, again = Store(new_url("sqlite")), Store(pool.engine.url.render_as_string(hide_password=False))
@@ -152,7 +152,7 @@ def test_exports_caches_and_other_processes_have_it(pool, new_url):
         one.close()
 
 
-def test_the_explanation_of_the_first_event_says_who_set_it(pool):
+def test_the_first_events_explanation_mentions_the_starting_rating(pool):
     start(pool)
     assert pool.explain("main", "e1", "cleo").summary.endswith("You started at 1800.2, set by the organiser.")
     assert "organiser" not in pool.explain("main", "e2", "cleo").summary

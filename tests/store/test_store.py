@@ -60,7 +60,7 @@ def test_a_repeat_gets_the_same_receipt(filled):
     assert filled.verify() == []
 
 
-def test_a_late_event_and_a_correction_are_exact(filled):
+def test_a_late_event_and_a_correction_match_a_replay(filled):
     races = [race(number, "abcd" if number % 3 else "dcba") for number in range(6)]
     late = race(10, "cxa", minute=1.5)
     (receipt,) = filled.submit("main", late)

@@ -15,6 +15,7 @@ import tempfile
 import textwrap
 from collections.abc import Iterable, Iterator
 from contextlib import closing
+from datetime import UTC, datetime
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,7 @@ TOGETHER = {
     "fixtures": "chances",
     "daily ranks": "pages",
     "hindsight": "pages",
+    "reports": "pages",
 }  # tags whose answers share a module with those of another tag
 IMPORTS = ("from datetime import date, datetime", "from typing import Literal, NotRequired, TypedDict")
 TYPES = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "null": "None"}
@@ -74,14 +76,20 @@ def recorded_examples() -> dict[str, Any]:
     from starlette.testclient import TestClient
 
     from podium.service import create_app
-    from podium.store import Store
+    from podium.store import Store, reports
     from podium.store.keys import create_key
     from podium.systems import find
 
     found: dict[str, Any] = {}
     with tempfile.TemporaryDirectory() as folder, closing(Store(f"{folder}/podium.db")) as store:
         store.create_pool(
-            "karts", find("adaptive")(), title="Kart League", player_word="driver", public=True, points_scheme="f1"
+            "karts",
+            find("adaptive")(),
+            title="Kart League",
+            player_word="driver",
+            public=True,
+            points_scheme="f1",
+            reports="50% 48h",
         )
         for number, winner in enumerate(("ana", "ben", "ana"), start=1):
             rest = [name for name in ("ana", "ben", "cleo") if name != winner]
@@ -90,6 +98,11 @@ def recorded_examples() -> dict[str, Any]:
                 for place, name in enumerate((winner, *rest), start=1)
             ])  # fmt: skip
         store.register("karts", "lobby-9", ["ana", "ben"])
+        ana, *_ = reports.change_links(store, "karts", "give")
+        player = reports.player_with(store, "karts", ana.path.rpartition("/")[2])
+        rows = [{"event_id": "e", "player": name, "position": place} for place, name in enumerate(("ana", "ben"), 1)]
+        today = datetime.now(UTC).isoformat()
+        reports.add_report(store, "karts", player, [row | {"started_at": today} for row in rows], form="1")
         app = create_app(store)
         document = app.openapi()
         schemas = document["components"]["schemas"]

@@ -1,4 +1,4 @@
-"""Write the routes of the service's clients: `reads.py`, `pages.py` and `writes.py` in `podium.client`.
+"""Write the routes of the service's clients: the modules of `CLASSES` in `podium.client`.
 
 They follow from the OpenAPI document, and `make docs` runs this file after `answers.py`. `podium.client.custom` has the
 few routes whose arguments differ from their requests.
@@ -15,6 +15,7 @@ CLASSES = {
     "reads": ("ReadRoutes", "The routes that read pools"),
     "pages": ("PageRoutes", "The routes that read pages and upcoming races"),
     "writes": ("WriteRoutes", "The routes that change pools"),
+    "reports": ("ReportRoutes", "The routes for players' links and reports"),
 }
 CONVERTED = {"Rerated": ("int", "rerated"), "NewName": ("None", "nothing")}  # reduced by the client
 POSITIONAL = {("create_key", "role"), ("fixture_stakes", "player")}  # positional although they have defaults
@@ -188,6 +189,8 @@ def routes(document: dict[str, Any]) -> dict[str, str]:
 
 def module_of(verb: str, operation: dict[str, Any]) -> str:
     """Return the module that has a route."""
+    if "reports" in operation["tags"]:
+        return "reports"
     if verb == "get" and {"pages", "fixtures"} & {*operation["tags"]}:
         return "pages"
     return "reads" if verb == "get" else "writes"

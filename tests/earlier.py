@@ -72,8 +72,10 @@ def make_earlier_database(url):
             connection.execute(sa.update(pools).values(arithmetic=1))
             for name in ("format", "leader", "announced_until"):
                 connection.exec_driver_sql(f"ALTER TABLE webhook DROP COLUMN {name}")
-            for name in ("time_zone", "points_scheme", "display"):
+            for name in ("time_zone", "points_scheme", "display", "reports"):
                 connection.exec_driver_sql(f"ALTER TABLE pool DROP COLUMN {name}")
+            for name in ("player_link", "report"):
+                connection.exec_driver_sql(f"DROP TABLE {name}")
             connection.exec_driver_sql("UPDATE alembic_version SET version_num = '0021'")
             connection.exec_driver_sql("UPDATE compatibility SET earliest = '0021'")
     engine.dispose()

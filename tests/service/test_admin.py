@@ -439,11 +439,12 @@ def test_settings_are_stored_and_logged(store):
         time_zone="Europe/Rome",
         points_scheme="f1 drop=2",
         display="tiers=Gold:9",
+        reports="50% 2h",
     )
     assert stored.status_code == 303
     assert asdict(store.pool("main").description) == {
         "title": "Main & more", "contact": "stewards@example.org", "player_word": "rider", "public": True,
-        "time_zone": "Europe/Rome", "points_scheme": "f1 drop=2", "display": "tiers=Gold:9",
+        "time_zone": "Europe/Rome", "points_scheme": "f1 drop=2", "display": "tiers=Gold:9", "reports": "50% 2h",
     }  # fmt: skip
     assert store.newest_log("main", most=1)[0].kind == "describe"
     refused = admin.send(admin.get("/settings"), "/settings", contact="javascript:alert(1)")

@@ -11,10 +11,13 @@ from races import calling, rows
 from races import event as race
 from starlette.testclient import TestClient
 
+from podium.log.players import known_numbers
+from podium.log.statements import now
 from podium.service import create_app
 from podium.store import Store
 from podium.store.keys import create_key, create_webhook, list_keys, revoke_key
 from podium.store.writing import fixtures
+from podium.store.writing.reports import StoredReport, keep
 from podium.systems import find
 
 BASE = "/api/v1/pools"
@@ -110,7 +113,7 @@ def test_a_pool_is_created_with_a_system(client):
     body = {"name": "karts", "system": "stk", "parameters": {"base_points_events": None, "scale": 1500}}
     described = {
         "title": "Karts", "contact": "", "player_word": "driver", "public": True,
-        "time_zone": "Europe/Rome", "points_scheme": "f1 drop=2", "display": "floor=0 tiers=A:1",
+        "time_zone": "Europe/Rome", "points_scheme": "f1 drop=2", "display": "floor=0 tiers=A:1", "reports": "25%",
     }  # fmt: skip
     created = client.post(BASE, json=body | described).json()
     assert created == client.get(f"{BASE}/karts").json()
@@ -160,6 +163,10 @@ ROUTES = [
     ("GET", f"{POOL}/matches", None, READ),
     ("GET", f"{POOL}/matches/{{match_id}}", None, READ),
     ("POST", f"{POOL}/keys", {"name": "server"}, ADMIN),
+    ("GET", f"{POOL}/links", None, ADMIN),
+    ("POST", f"{POOL}/links", {"act": "revoke"}, ADMIN),
+    ("GET", f"{POOL}/reports", None, ADMIN),
+    ("POST", f"{POOL}/reports/{{report_id}}/{{answer}}", None, ADMIN),
     ("GET", f"{POOL}/keys", None, ADMIN),
     ("DELETE", f"{POOL}/keys/{{number}}", None, ADMIN),
     ("POST", f"{POOL}/webhooks", {"url": "https://example.org/podium"}, ADMIN),
@@ -211,6 +218,7 @@ ROUTES = [
 OPEN = ("/healthz", "/readyz")  # public
 KEY_IN_ADDRESS = ("/submit/xonstat", "/submit/xonstat/{secret}")  # or signed requests; see test_submit
 PARTS = {
+    "report_id": "report-1", "answer": "accept",
     "pool": "main", "event_id": "e1", "player": "a", "match_id": "m1", "fixture_id": "f1",
     "season": "s1", "day": "2025-01-03",
     "table": "history", "kind": "csv", "number": 1,
@@ -275,6 +283,13 @@ def test_each_route_accepts_only_its_roles(method, path, body, needed, its_store
     if path.endswith("/unmerge"):
         its_store.submit("main", rows(7, "xy"))
         its_store.merge("main", "a", "x")
+    if path.endswith("/{answer}"):
+        its_store.describe_pool("main", reports="50%")
+        with its_store.writing("main") as pool:
+            numbers = known_numbers(pool, ["a", "b"]).values()
+            entries = [{"player": number, "position": place} for place, number in enumerate(numbers, 1)]
+            started_at = datetime.now(UTC).isoformat()
+            keep(pool, StoredReport("report-1", now(), "open", "", 1, started_at, entries, {}))
     create_key(its_store.engine, "spare", READ, "main")
     create_webhook(its_store.engine, "main", "https://example.org")
     address = path.format(**PARTS)

@@ -34,14 +34,14 @@ ROOT = Path(__file__).parents[2]
 KNOWN = {
     "pool": "karts", "event_id": "race-1", "player": "ana", "match_id": "lobby-9", "season": "2025",
     "fixture_id": "race-9", "day": "2025-01-04", "table": "history", "kind": "csv", "secret": "podium_guessed",
-    "number": 999_999_999,
+    "number": 999_999_999, "report_id": "report-1", "answer": "accept",
 }  # fmt: skip
 
 
 @pytest.fixture(scope="module")
 def service(tmp_path_factory):
     store = Store(str(tmp_path_factory.mktemp("openapi") / "podium.db"))
-    store.create_pool("karts", find("adaptive")(), points_scheme="f1")
+    store.create_pool("karts", find("adaptive")(), points_scheme="f1", reports="50% 48h")
     for number in range(5):
         store.submit("karts", [
             {"event_id": f"race-{number}", "started_at": f"2025-01-0{1 + number}", "player": name, "position": place}
@@ -139,7 +139,7 @@ def test_every_response_is_described_to_its_last_field(service):
 def test_the_clients_types_and_routes_match_the_document(service):
     document = service.openapi()
     sources = generator().modules(document) | generator("client_routes").routes(document)
-    assert len(sources) == 6
+    assert len(sources) == 7
     for name, source in sources.items():
         written = (ROOT / "src" / "podium" / "client" / f"{name}.py").read_text(encoding="utf-8")
         assert written == source, "run make docs"

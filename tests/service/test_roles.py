@@ -7,11 +7,14 @@ import pytest
 from races import event, rows
 from starlette.testclient import TestClient
 
+from podium.log.players import known_numbers
+from podium.log.statements import now
 from podium.service import create_app
 from podium.service.admin import dry_run
 from podium.service.http import keys as http_keys
 from podium.store import keys
 from podium.store.keys import create_key
+from podium.store.writing.reports import StoredReport, keep
 from podium.systems import find
 
 # The lowest role for each route and method. "owner" is an admin of all pools; "nobody" needs no key.
@@ -22,6 +25,8 @@ NEEDED = {
         GET /api/docs
         GET /api/openapi.json
         GET /favicon.ico
+        GET /{pool}/report/{link}
+        POST /{pool}/report/{link}
         GET /find
         GET /healthz
         GET /readyz
@@ -148,6 +153,7 @@ NEEDED = {
         GET /admin/{pool}/export
         GET /admin/{pool}/keys
         GET /admin/{pool}/players
+        GET /admin/{pool}/reports
         GET /admin/{pool}/seasons
         GET /admin/{pool}/settings
         GET /admin/{pool}/system
@@ -155,6 +161,8 @@ NEEDED = {
         DELETE /api/v1/pools/{pool}/keys/{number}
         DELETE /api/v1/pools/{pool}/webhooks/{number}
         GET /api/v1/pools/{pool}/keys
+        GET /api/v1/pools/{pool}/links
+        GET /api/v1/pools/{pool}/reports
         GET /api/v1/pools/{pool}/log
         GET /api/v1/pools/{pool}/webhooks
         PATCH /api/v1/pools/{pool}
@@ -169,6 +177,8 @@ NEEDED = {
         POST /admin/{pool}/merge
         POST /admin/{pool}/rename
         POST /admin/{pool}/reopen
+        POST /admin/{pool}/reports
+        POST /admin/{pool}/reports/{report_id}/{answer}
         POST /admin/{pool}/seasons
         POST /admin/{pool}/settings
         POST /admin/{pool}/system
@@ -183,6 +193,8 @@ NEEDED = {
         POST /api/v1/pools/{pool}/events/{event_id}/unvoid
         POST /api/v1/pools/{pool}/events/{event_id}/void
         POST /api/v1/pools/{pool}/keys
+        POST /api/v1/pools/{pool}/links
+        POST /api/v1/pools/{pool}/reports/{report_id}/{answer}
         POST /api/v1/pools/{pool}/merge
         POST /api/v1/pools/{pool}/players/{player}/anonymize
         POST /api/v1/pools/{pool}/players/{player}/rename
@@ -273,6 +285,7 @@ def test_every_forbidden_request_is_rejected(store, monkeypatch, role, pool, is_
 OLD, RECENT = "2025-01-01T00:05:00Z", (datetime.now(UTC) - timedelta(minutes=5)).isoformat()
 CSV = "event_id,started_at,player,position\nnew,{0},a,1\nnew,{0},b,2\n"
 API = "/api/v1/pools/{pool}"
+REPORTS = "report-1", "report-2"
 BACKDATES = (  # requests that change old ratings; in this order, each succeeds with a sufficient key
     (f"POST {API}/events", {}, event(5)),
     (f"POST {API}/events", {}, {"events": [event(6), event(7)]}),
@@ -289,6 +302,7 @@ BACKDATES = (  # requests that change old ratings; in this order, each succeeds 
     (f"PUT {API}/order", {}, {"order": "sequence"}),
     (f"PUT {API}/order", {}, {"order": "dated"}),
     (f"POST {API}/seasons", {}, {"name": "s", "starts_at": OLD, "keep": 0.5}),
+    (f"POST {API}/reports/{{report_id}}/{{answer}}", {"report_id": REPORTS[0], "answer": "accept"}, None),
     (f"POST {API}/players/{{player}}/void", {"player": "late"}, None),
 )
 TONIGHT = {"event_id": "e9", "date": OLD, "lines": "2", "name-0": "a", "place-0": "1", "name-1": "b", "place-1": "2"}
@@ -307,6 +321,7 @@ FORMS_BACKDATE = (
     ("POST /admin/{pool}/start", {}, {"player": "a", "rating": "1800"}),
     ("POST /admin/{pool}/system", {}, {"system": "glicko2"}),
     ("POST /admin/{pool}/order", {}, {"order": "sequence"}),
+    ("POST /admin/{pool}/reports/{report_id}/{answer}", {"report_id": REPORTS[1], "answer": "accept"}, {}),
     ("POST /admin/{pool}/seasons", {}, {"name": "s", "starts_at": OLD, "keep": "50"}),
 )
 BY_NUMBER = (  # forms that name a waiting change by its number
@@ -318,6 +333,8 @@ MOVES_NO_RATING = {
     f"PUT {API}/fixtures/{{fixture_id}}/places": {"places": ["b", "a"]},
     f"POST {API}/fixtures/{{fixture_id}}/cancel": None,
     f"POST {API}/matches": {"match_id": "m2", "entrants": [{"player": "a"}]},
+    f"POST {API}/links": {"act": "give"},
+    "POST /admin/{pool}/reports": {"act": "revoke"},
     f"PATCH {API}": {"title": "Cup"},
     f"POST {API}/players/{{player}}/rename": {"name": "anna"},
     f"POST {API}/players/{{player}}/anonymize": None,
@@ -333,7 +350,7 @@ MOVES_NO_RATING = {
 }
 OF_CONNECTIONS = re.compile(  # these write no results; only the role decides
     "POST (?:/admin|/admin/{pool}/(?:keys|webhooks|delete).*|/api/v1/pools|/submit/.*|/sign-(?:in|out)"
-    "|.*/(?:predict|matchmaking|me))|(?:POST|DELETE) /api/v1/pools/{pool}/(?:keys|webhooks).*"
+    "|.*/(?:predict|matchmaking|me|report/{link}))|(?:POST|DELETE) /api/v1/pools/{pool}/(?:keys|webhooks).*"
 )
 
 
@@ -347,6 +364,12 @@ def past(store):
     store.submit("main", rows(4, "ab"), match_ids={"e4": "m1"})
     store.plan_fixture("main", "past", starts_at=datetime(2025, 1, 3, tzinfo=UTC), entrants=["a", "b"])
     store.post_places("main", "past", ["a", "b"])
+    store.describe_pool("main", reports="50%")
+    for report_id in REPORTS:
+        with store.writing("main") as pool:
+            numbers = known_numbers(pool, ["a", "b"]).values()
+            results = [{"player": number, "position": place} for place, number in enumerate(numbers, 1)]
+            keep(pool, StoredReport(report_id, now(), "open", "", 1, RECENT, results, {}))
     return store
 
 

@@ -49,7 +49,7 @@ def fill(store):
     store.void("main", "e0", reason=f"{FORGOTTEN} saw it")
     store.anonymize("main", FORGOTTEN)
     store.describe_pool("main", title="Größte <Liga>", contact="https://club.example/a?b=c", public=True, actor="admin")
-    store.describe_pool("main", player_word="Fahrer", points_scheme="f1 drop=2", display="floor=0 tiers=A:1")
+    store.describe_pool("main", player_word="Fahrer", points_scheme="f1 drop=2", display="tiers=A:1", reports="9% 9h")
     return store
 
 
@@ -68,6 +68,8 @@ def carried_rows(store, pool):
             "hindsight",
             "kept",
             "running",
+            "player_link",
+            "report",
             "snapshot",
             "snapshot_day",
         )  # unused tables, numbers, and data of one database

@@ -22,6 +22,7 @@ ADMIN_PAGES = (
     "/keys",
     "/webhooks",
     "/settings",
+    "/reports",
 )
 
 

@@ -19,6 +19,7 @@ class PoolSummary(TypedDict):
     time_zone: str  # Time zone of dates on pages and in messages. Empty means UTC.
     points_scheme: str  # Points of the championship, such as `f1 drop=2`. Empty if there is none.
     display: str  # Scale of shown scores and tiers, such as `factor=100 tiers=Bronze:0,Silver:1400`, or empty.
+    reports: str  # When results that players report count, such as `50% 48h`. Empty if players cannot report.
     order: Literal["dated", "sequence"] | None  # `dated`, or `sequence` for numbered events. Null if not decided yet.
     version: int  # Number of the pool's latest log entry. Other responses have it in the `Pool-Version` header.
 

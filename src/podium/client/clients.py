@@ -9,12 +9,13 @@ from podium.client.calls import PATIENCE_S, Attempts, Call, ClientError, Paramet
 from podium.client.custom import CustomRoutes
 from podium.client.pages import PageRoutes
 from podium.client.reads import ReadRoutes
+from podium.client.reports import ReportRoutes
 from podium.client.writes import WriteRoutes
 
 Answer = TypeVar("Answer")
 
 
-class Routes(CustomRoutes, ReadRoutes, PageRoutes, WriteRoutes):
+class Routes(CustomRoutes, ReadRoutes, PageRoutes, WriteRoutes, ReportRoutes):
     """A client for all routes of the service at an address, authenticated with a key."""
 
     _KIND: ClassVar[str]  # name of httpx2's client class

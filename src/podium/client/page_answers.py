@@ -60,6 +60,29 @@ class RankedPlayer(TypedDict):
     rating: float  # The rating, in points.
 
 
+class PlayerLink(TypedDict):
+    """A player's personal link."""
+
+    player: str  # The player's current name.
+    path: str  # Path of the link. Anyone who has it can report and confirm results as this player.
+    until: datetime | None  # Time at which the link ends. Null if only the next season ends it.
+
+
+class Report(TypedDict):
+    """A result that a player reported."""
+
+    report_id: str  # ID of the report. Once it counts, its event has the same ID.
+    player: str  # The player who reported it.
+    reported_at: datetime  # Time at which it was reported.
+    started_at: datetime | None  # Start of the event. Null in a pool without dates.
+    # Status. An objection makes it `disputed`, and an organiser then decides.
+    status: Literal["open", "disputed", "accepted", "counted", "refused"]
+    result: str  # The result as text, such as `1. ana, 2. ben`.
+    confirmed: list[str]  # Entrants who confirmed it, including the one who reported it.
+    objected: list[str]  # Entrants who objected.
+    counts_at: datetime | None  # Time at which it counts if nobody objects. Null if only answers decide.
+
+
 class PlayerPage(TypedDict):
     """The page of a board that shows a player."""
 

@@ -34,7 +34,7 @@ class ReadRoutes:
 
         Returns:
             A list. Each item is a pool. It has the fields `name, system, parameters, notice, title, contact,
-            player_word, public, time_zone, points_scheme, display, order, version`.
+            player_word, public, time_zone, points_scheme, display, reports, order, version`.
         """
         return json_call("GET", "/pools", list[PoolSummary])
 
@@ -44,7 +44,7 @@ class ReadRoutes:
 
         Returns:
             A pool. It has the fields `name, system, parameters, notice, title, contact, player_word, public, time_zone,
-            points_scheme, display, order, version`.
+            points_scheme, display, reports, order, version`.
         """
         return json_call("GET", "/pools/{pool}", PoolSummary, pool=pool)
 

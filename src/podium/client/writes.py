@@ -34,6 +34,7 @@ class WriteRoutes:
         time_zone: str | None = None,
         points_scheme: str | None = None,
         display: str | None = None,
+        reports: str | None = None,
     ) -> Call[PoolSummary]:
         """Change a pool's description and who can read it.
 
@@ -45,10 +46,11 @@ class WriteRoutes:
             time_zone: Time zone of dates on pages, such as Europe/Berlin.
             points_scheme: Championship points: the name of a scheme or a list of points, plus any settings.
             display: How scores are shown: `factor=100 floor=0 tiers=Bronze:0,Silver:1400`. All three are optional.
+            reports: When results that players report count, such as `50% 48h`. Empty if players cannot report.
 
         Returns:
             A pool. It has the fields `name, system, parameters, notice, title, contact, player_word, public, time_zone,
-            points_scheme, display, order, version`.
+            points_scheme, display, reports, order, version`.
         """
         return json_call(
             "PATCH",
@@ -62,6 +64,7 @@ class WriteRoutes:
                 "time_zone": time_zone,
                 "points_scheme": points_scheme,
                 "display": display,
+                "reports": reports,
             },
             pool=pool,
         )

@@ -6,6 +6,7 @@ module converts input to such times, and the output of numbered pools back to nu
 
 import functools
 import json
+import math
 import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -100,6 +101,7 @@ class DescriptionChanges(TypedDict, total=False):
     time_zone: str | None
     points_scheme: str | None
     display: str | None
+    reports: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +115,7 @@ class PoolDescription:
     time_zone: str = ""  # zone of dates on pages and in messages, such as "Europe/Berlin"; empty for UTC
     points_scheme: str = ""  # points of the championship, as `read_scheme` reads it
     display: str = ""  # scale of shown scores and tiers, as `read_display` reads it
+    reports: str = ""  # when results that players report count, as `read_report_rules` reads it; empty if they cannot
 
     @classmethod
     def from_body(cls, body: dict[str, Any]) -> Self:
@@ -120,9 +123,8 @@ class PoolDescription:
 
     @classmethod
     def from_row(cls, row: Any) -> Self:
-        return cls(
-            row.title, row.contact, row.player_word, row.is_public, row.time_zone, row.points_scheme, row.display
-        )
+        columns = row.title, row.contact, row.player_word, row.is_public, row.time_zone, row.points_scheme
+        return cls(*columns, row.display, row.reports)
 
     @property
     def zone(self) -> tzinfo:
@@ -187,10 +189,43 @@ def admit_display(text: str) -> str:
     return read_display(text).text if normalise(text) else ""
 
 
+def admit_reports(text: str) -> str:
+    rules = " ".join(text.split())
+    read_report_rules(rules)
+    return rules
+
+
 ADMIT: dict[str, Callable[[Any], str]] = {
     "title": admit_title, "contact": admit_contact, "player_word": admit_player_word, "time_zone": admit_time_zone,
-    "points_scheme": admit_points_scheme, "display": admit_display,
+    "points_scheme": admit_points_scheme, "display": admit_display, "reports": admit_reports,
 }  # fmt: skip
+
+
+REPORT_RULES = re.compile("([1-9][0-9]?|100)%(?: ([1-9][0-9]{0,2})h)?")  # at most 41 days, for which reports are kept
+
+
+class ReportRules(NamedTuple):
+    """The rules for results that players report."""
+
+    share: float  # share of the other entrants who must confirm a result
+    hours: int | None  # hours after which it counts if nobody objects; None if it never does
+
+
+def read_report_rules(text: str) -> ReportRules:
+    """Return the rules that a text such as `50% 48h` or `50%` describes. If it is empty, no report counts.
+
+    Raises:
+        ParameterError: the text is not such a description.
+    """
+    found = REPORT_RULES.fullmatch(text)
+    if text and not found:
+        raise ParameterError(
+            f"reports: {shown(text)} are no rules. Write the share of the others who must confirm a result, and the"
+            " hours without objection, like: 50% 48h"
+        )
+    if not found:
+        return ReportRules(math.inf, None)
+    return ReportRules(int(found[1]) / 100.0, int(found[2]) if found[2] else None)
 
 
 WriteObserver = Callable[[str, float, float], None]  # see `locked_pool`

@@ -54,6 +54,7 @@ pools = table(
     Column("time_zone", Text, nullable=False, server_default=""),
     Column("points_scheme", Text, nullable=False, server_default=""),
     Column("display", Text, nullable=False, server_default=""),
+    Column("reports", Text, nullable=False, server_default=""),
 )
 
 player = pool_table(
@@ -216,6 +217,23 @@ running = pool_table(  # current places of running races; not part of the log
     Column("race_id", Text, primary_key=True),
     Column("posted_at", BigInteger, nullable=False),  # microseconds since 1970, UTC
     Column("body", Text, nullable=False),  # JSON: player numbers in order of places, and players who are out
+)
+
+player_link = pool_table(  # personal links with which players report results
+    "player_link",
+    Column("player_id", Number, primary_key=True, autoincrement=False),
+    Column("nonce", String(32), nullable=False),  # the signed part of the link
+    Column("seasons", Integer, nullable=False),  # number of the pool's seasons when the link was made
+    Column("expires_at", BigInteger, nullable=True),  # microseconds since 1970, UTC; null if it ends with the season
+)
+
+report = pool_table(  # results that players reported, until they count and for some days more; not part of the log
+    "report",
+    Column("report_id", Text, primary_key=True),  # ID of the event that it becomes
+    Column("reported_at", BigInteger, nullable=False),  # microseconds since 1970, UTC
+    Column("status", String(16), nullable=False),  # see podium.store.writing.reports
+    Column("actor", Text, nullable=False),  # sender of the event, for the log
+    Column("body", Text, nullable=False),  # JSON: its player, date, rows and answers, with numbers of players
 )
 
 correction = pool_table(

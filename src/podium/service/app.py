@@ -18,10 +18,11 @@ from podium.errors import PodiumError
 from podium.log.database import UpkeepLock
 from podium.log.files import truncate_wal
 from podium.log.heads import keep_heads
-from podium.service.admin import connections, dry_run, first_link, pools, records, sending, tonight
+from podium.service.admin import connections, dry_run, first_link, link_page, pools, records, sending, tonight
 from podium.service.admin import races as race_forms
+from podium.service.admin import reports as report_forms
 from podium.service.admin.uploads import UploadProcess
-from podium.service.api import fixtures, pages, reads, receiving, status, writes
+from podium.service.api import fixtures, pages, reads, receiving, reports, status, writes
 from podium.service.api.bodies import request_body, schemas
 from podium.service.api.dependencies import Intake
 from podium.service.http import requests
@@ -50,13 +51,14 @@ from podium.service.webhooks import Webhooks
 from podium.store import Store
 from podium.store.kept import NIGHTLY_ENTRIES
 from podium.store.keys import forget_budgets, revoke_expired
+from podium.store.reports import count_reports
 from podium.store.waiting import forget_waiting
 from podium.support.part_files import remove_left_over
 from podium.views.models import LogEntry
 
 CHECK_INTERVAL_S = 60.0
 FACTS, HINDSIGHT, SNAPSHOTS = "facts", "hindsight", "snapshots"  # names of tasks in metrics
-HEADLINES, KEYS = "headlines", "keys"
+HEADLINES, KEYS, REPORTS = "headlines", "keys", "reports"
 LEFT_OVERS, FILES, TURN, HEADS = "left-overs", "files", "turn", "heads"
 LOGGER = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -116,6 +118,10 @@ class Upkeep:
             LOGGER.info("%d %s expired", expired, "key" if expired == 1 else "keys")
         await self._do(LEFT_OVERS, forget_budgets, self._store.engine)
         await self._do(LEFT_OVERS, forget_waiting, self._store.engine)
+        for pool in await self._do(REPORTS, self._store.pools) or ():
+            if pool.description.reports and not pool.closed:
+                receipts = await self._do(REPORTS, count_reports, self._store, pool.name)
+                self._metrics.count_receipts(pool.name, receipts or ())
         await self._do(HEADS, keep_heads, self._store.engine)
         await self._do(FILES, truncate_wal, self._store.engine, 0)  # the file may still contain an anonymized name
 
@@ -129,11 +135,11 @@ class Upkeep:
                 LOGGER.info("pool %s: hindsight calculated", pool)
 
 
-API = writes, reads, fixtures, pages, status, receiving
-ADMIN = pools, sending, records, connections, race_forms, dry_run
+API = writes, reads, fixtures, reports, pages, status, receiving
+ADMIN = pools, sending, records, connections, race_forms, report_forms, dry_run
 PAGES = (  # in the order of matching
     rendering, visiting, first_link, home, boards, seasons, distribution, event_pages, players, chances,
-    races, calendar, rules, sharing, tonight,
+    races, calendar, rules, sharing, tonight, link_page,
 )  # fmt: skip
 END_S = 10.0  # time for the last readers to finish after the service has ended
 ABOUT = """Send each result once, and get ratings with a reason for every point.

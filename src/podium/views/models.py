@@ -90,6 +90,9 @@ class PoolSummary:
     display: str = described(
         "Scale of shown scores and tiers, such as `factor=100 tiers=Bronze:0,Silver:1400`, or empty."
     )
+    reports: str = described(
+        "When results that players report count, such as `50% 48h`. Empty if players cannot report."
+    )
     order: Order | None = described("`dated`, or `sequence` for numbered events. Null if not decided yet.")
     version: int = described(
         "Number of the pool's latest log entry. Other responses have it in the `Pool-Version` header."

@@ -58,6 +58,11 @@ def description(
         metavar="TEXT",
         help="How scores are shown, and tiers: 'factor=100 floor=0 tiers=Bronze:0,Silver:1400'.",
     ),
+    reports: str | None = Option(
+        None,
+        metavar="RULES",
+        help="When results that players report count: '50% 48h'.",
+    ),
 ) -> "DescriptionChanges":
     return {
         "title": title,
@@ -67,6 +72,7 @@ def description(
         "time_zone": time_zone,
         "points_scheme": points_scheme,
         "display": display,
+        "reports": reports,
     }
 
 
@@ -99,8 +105,8 @@ def set_description(
     """Change the description of a pool, or who can read it. An empty string removes the old value."""
     if all(value is None for value in changes.values()):
         raise ParameterError(
-            "nothing to change. Give --title, --contact, --player-word, --time-zone, --points-scheme, --public or"
-            " --private."
+            "nothing to change. Give --title, --contact, --player-word, --time-zone, --points-scheme, --reports,"
+            " --public or --private."
         )
     now = open_store(url).describe_pool(name, actor=actor, **changes)
     typer.echo(f"pool {name} is {'public' if now.public else 'private'}")
@@ -117,7 +123,8 @@ def list_pools(store: "Store" = STORE, form: Format = options.FORM) -> None:
         | pool.description.body()
         for pool in store.pools()
     ]
-    texts = ("pool", "system", "state", "title", "contact", "player_word", "time_zone", "points_scheme", "display")
+    texts = ["pool", "system", "state", "title", "contact", "player_word", "time_zone"]
+    texts += ["points_scheme", "display", "reports"]
     show.show_records(rows, dict.fromkeys(texts, str) | {"public": bool}, form)
 
 
@@ -206,6 +213,55 @@ def show_log(
     entries = map(asdict, store.log(name, after=after, most=most))
     rows = [entry | (entry["moved"] or {}) | {"received_at": entry["received_at"].isoformat()} for entry in entries]
     show.show_records(rows, kinds, form)
+
+
+@pool.command(
+    "links",
+    "podium pool links karts ana --act give --address https://ratings.example.org --format csv",
+)
+def list_links(
+    name: str = NAME,
+    players: list[str] | None = Argument(None, help="Names of players [default: all players]."),
+    act: str | None = Option(
+        None,
+        metavar="ACT",
+        help="give, renew or revoke links [default: list them].",
+        autocompletion=options.one_of("give", "renew", "revoke"),
+    ),
+    until: str | None = Option(None, metavar="DATE", help="Last day of new links [default: no date]."),
+    address: str = Option("", metavar="URL", help="Address of the service."),
+    store: "Store" = STORE,
+    form: Format = options.FORM,
+) -> None:
+    """List the personal links with which players report results."""
+    from podium.ledger.leaderboard import instant
+    from podium.store import reports
+
+    if act is not None:
+        end = None if until is None else instant(until, whole_day=True, zone=store.pool(name).description.zone)
+        reports.change_links(store, name, act, players or (), until=end)
+    rows = [{"player": link.player, "link": address + link.path} for link in reports.links(store, name)]
+    show.show_records(rows, {"player": str, "link": str}, form)
+
+
+@pool.command("reports", "podium pool reports karts --accept report-7fd4c6b694")
+def list_reports(
+    name: str = NAME,
+    accept: str | None = Option(None, metavar="REPORT", help="ID of a report to accept."),
+    refuse: str | None = Option(None, metavar="REPORT", help="ID of a report to refuse."),
+    actor: str = ACTOR,
+    store: "Store" = STORE,
+    form: Format = options.FORM,
+) -> None:
+    """List reported results that wait, and accept or refuse them."""
+    from podium.store import reports
+
+    for report_id in (accept, refuse):
+        if report_id is not None:
+            reports.answer_report(store, name, report_id, agrees=report_id == accept, actor=actor)
+    reports.count_reports(store, name)
+    rows = reports.list_reports(store, name)
+    show.show_records(rows, dict.fromkeys(("report_id", "status", "result", "player"), str), form)
 
 
 @pool.command("sheets", "podium pool sheets karts")

@@ -24,8 +24,7 @@ from podium.service.http.keys import (
 )
 from podium.service.http.requests import Threads
 from podium.service.http.visitors import MAX_FORM_BYTES, Form, Session, find_visitor, read_form, refuse_forged
-from podium.service.web.rendering import PoolHeader, pool_header
-from podium.store import Store
+from podium.service.web.visiting import PoolRequest
 from podium.store.keys import ApiKey
 from podium.store.waiting import Owner, WaitingFile, keep_waiting, waiting_file
 from podium.store.writing import accounts, administration, ordering, sheet_corrections, sheets, submission
@@ -39,23 +38,16 @@ SIGN_IN = "sign in with a key that allows this"
 
 
 @dataclass(frozen=True, slots=True)
-class Admission:
+class Admission(PoolRequest):
     """A request from a signed-in user, with the pool in its address. The user's key limits the possible changes."""
 
-    request: Request
-    store: Store
     key: ApiKey
     session: Session
-    pool: str = ""  # empty if the address names no pool
 
     @property
     def threads(self) -> Threads:
         found: Threads = self.request.app.state.threads
         return found
-
-    @property
-    def header(self) -> PoolHeader:
-        return pool_header(self.store.pool(self.pool))
 
     def may(self, role: str) -> bool:
         """Return True if the user's key has a role in the pool."""
@@ -92,7 +84,7 @@ def admitting(role: str, *, of_all: bool = False) -> Callable[[Request], Awaitab
         needed = None if of_all else pool
         if (of_all or pool is not None) and not visitor.key.may(role, needed):
             raise await guard.refusal(request, 403, lacking(role, needed))
-        return Admission(request, request.app.state.store, visitor.key, visitor.session, pool or "")
+        return Admission(request, request.app.state.store, pool or "", visitor.key, visitor.session)
 
     return check
 

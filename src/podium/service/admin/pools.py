@@ -55,6 +55,12 @@ def description_fields(says: PoolDescription, name: str = "its name") -> tuple[F
             most=1000,
             example="factor=100 floor=0 tiers=Bronze:0,Silver:1400",
         ),
+        Field(
+            name="reports",
+            label="When results that players report count (empty: players cannot report)",
+            value=says.reports,
+            example="50% 48h",
+        ),
         Field(name="public", label="Who can read", value="yes" if says.public else "no", choices=READERS),
     )
 
@@ -68,6 +74,7 @@ def description_in(form: Form) -> DescriptionChanges:
         "public": form.text("public") == "yes",
         "points_scheme": form.text("points_scheme"),
         "display": form.text("display"),
+        "reports": form.text("reports"),
     }
 
 
@@ -150,6 +157,7 @@ def overview(admission: Admission, _form: Form) -> FormsPage:
         correct = item(
             "Correct or void an event", events, "Choose it in the list of events, then “Correct this event”."
         )
+        reported = item("Reported results", "reports", "Give players links to report results. Decide objections.")
         people = (
             item(header.words.capitalize(), "players", "Merge two accounts, rename, or anonymize."),
             item("Begin a season", "seasons", "Every lead over a newcomer shrinks to the share that you choose."),
@@ -162,7 +170,7 @@ def overview(admission: Admission, _form: Form) -> FormsPage:
         )
         sections = [
             Section(heading="Every week", notes=notes, items=(*weekly, correct), is_large=True),
-            Section(heading="Results", items=(*results, log)),
+            Section(heading="Results", items=(*results, log, *((reported,) if pool.description.reports else ()))),
             Section(heading=f"{header.words.capitalize()} and rating", items=people),
             Section(heading="Access and settings", items=access),
         ]

@@ -28,6 +28,7 @@ from podium.service.http.errors import status_of
 from podium.service.http.requests import CurrentStore, run_in
 from podium.service.http.visitors import Form
 from podium.service.web.rendering import SEE_OTHER, Page, PageRouter, address, go_on, pool_address, pool_header, render
+from podium.service.web.visiting import PoolRequest
 from podium.store.writing.fixtures import CANCELLED, REPORTED, Fixture
 from podium.store.writing.submission import ConflictError
 from podium.support.words import signed
@@ -181,17 +182,17 @@ async def enter(admission: Sender) -> Response:
     return await look_at(admission, intent)
 
 
-def new_result(admission: Admission) -> ResultForm:
+def new_result(request: PoolRequest) -> ResultForm:
     """Return an empty form with the current date, the next ID, and the title and teams of the newest events."""
-    store = admission.store
-    pool, now = store.pool(admission.pool), datetime.now(UTC).replace(microsecond=0)
+    store, name = request.store, request.pool
+    pool, now = store.pool(name), datetime.now(UTC).replace(microsecond=0)
     today = "" if pool.is_undated else pool_header(pool).today
-    newest = store.event_list(admission.pool, top=2).events
+    newest = store.event_list(name, top=2).events
     titles = {event.title or "" for event in newest}
-    has_teams = bool(newest) and all(row.team for row in store.event(admission.pool, newest[0].event_id).entries)
+    has_teams = bool(newest) and all(row.team for row in store.event(name, newest[0].event_id).entries)
     return ResultForm(
-        event_id=store.next_event_id(admission.pool, today),
-        lines=tuple(map(ResultLine, store.frequent_players(admission.pool, MAX_NAMES))),
+        event_id=store.next_event_id(name, today),
+        lines=tuple(map(ResultLine, store.frequent_players(name, MAX_NAMES))),
         date=today,
         today=today,
         at=now.isoformat(),
@@ -288,10 +289,21 @@ def form_response(
     error: PodiumError | None = None,
     meant: tuple[tuple[str, str], ...] = (),
 ) -> Response:
+    """Return the page with the form as a response."""
+    page = form_page(admission, result, error, meant)
+    return render(admission.request, page, status=200 if error is None else status_of(error))
+
+
+def form_page(
+    request: PoolRequest,
+    result: ResultForm,
+    error: PodiumError | None = None,
+    meant: tuple[tuple[str, str], ...] = (),
+) -> Page:
     """Return the page with the form, together with questions or an error."""
-    pool = admission.store.pool(admission.pool)
+    pool = request.store.pool(request.pool)
     column = value_column(pool)
-    page = Page(
+    return Page(
         "tonight.html",
         title=f"Correct {result.event_id}" if result.amends else "Enter a result",
         pool=pool_header(pool),
@@ -304,8 +316,8 @@ def form_response(
         refusal="" if error is None else str(error),
         new_names=NEW_NAMES,
         statuses=STATUSES,
+        action="",  # address of the form, if it is not this page's
     )
-    return render(admission.request, page, status=200 if error is None else status_of(error))
 
 
 def preview_result(admission: Admission, result: ResultForm) -> Response:

@@ -116,13 +116,8 @@ PointsScheme = Annotated[
         description="Championship points: the name of a scheme or a list of points, plus any settings.",
     ),
 ]
-ShownScores = Annotated[
-    str | None,
-    Field(
-        max_length=1_000,
-        description="How scores are shown: `factor=100 floor=0 tiers=Bronze:0,Silver:1400`. All three are optional.",
-    ),
-]
+SHOWN_SCORES = "How scores are shown: `factor=100 floor=0 tiers=Bronze:0,Silver:1400`. All three are optional."
+REPORT_RULES = "When results that players report count, such as `50% 48h`. Empty if players cannot report."
 MAX_KEY_DAYS = 36_525
 MAX_CLOCK_LEAD = timedelta(days=1)  # allowed difference between clocks or time zones
 MAX_PREDICTED = 100  # entrants; the response grows with the square of their number, and takes under a second
@@ -273,7 +268,8 @@ class Description(Strict):
     public: Public = None
     time_zone: TimeZone = None
     points_scheme: PointsScheme = None
-    display: ShownScores = None
+    display: str | None = Field(None, max_length=1_000, description=SHOWN_SCORES)
+    reports: str | None = Field(None, max_length=100, description=REPORT_RULES)
 
 
 class NewPool(Description):

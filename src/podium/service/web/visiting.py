@@ -21,17 +21,23 @@ ANY_POOL = "/p/{pool}"
 
 
 @dataclass(frozen=True, slots=True)
-class Visit:
-    """A visit to one of a pool's pages. A page that reads data sees a single version of the store."""
+class PoolRequest:
+    """A request for one of a pool's pages."""
 
     request: Request
     store: Store
-    pool: str
-    visitor: visitors.Visitor
+    pool: str  # empty for pages of the admin that belong to no pool
 
     @property
     def header(self) -> PoolHeader:
         return pool_header(self.store.pool(self.pool))
+
+
+@dataclass(frozen=True, slots=True)
+class Visit(PoolRequest):
+    """A visit to one of a pool's pages. A page that reads data sees a single version of the store."""
+
+    visitor: visitors.Visitor
 
     def show(
         self, template: str, *, status: int = 200, version: str = "", frames: str = "'none'", **content: Any

@@ -73,8 +73,9 @@ def describe_pool(pool: PoolView, *, actor: str = "", **changes: Unpack[Descript
         pool: the pool.
         actor: the sender, for the log.
         changes: `title`, `contact` (an email address or a page), `player_word` ("rider"), `time_zone`
-            ("Europe/Berlin"), `points_scheme` ("f1 drop=2"), `display` ("factor=100 tiers=Bronze:0,Silver:1400") and
-            `public`. Omitted fields keep their values; an empty string clears a field.
+            ("Europe/Berlin"), `points_scheme` ("f1 drop=2"), `display` ("factor=100 tiers=Bronze:0,Silver:1400"),
+            `reports` ("50% 48h") and `public`. Omitted fields keep their values; an empty string clears a
+            field.
 
     Returns:
         The complete description.

@@ -51,6 +51,7 @@ from podium.log.schema import (
 from podium.log.statements import of_pool
 from podium.results.mentions import Mentions
 from podium.store.following import PoolReader
+from podium.store.writing.player_links import DELETE_LINK
 from podium.support.answers import answer, described
 from podium.support.words import counted
 from podium.views.names import names_had, number_of
@@ -273,7 +274,8 @@ def anonymize(pool: PoolReader, name: str, *, actor: str = "") -> str:
     actor = "anonymized" if actor in found.mentions else actor
     for account in {number, *names.values()}:
         new = pseudonym(pool, account)
-        pool.connection.execute(DELETE_ALIASES, {"pool": pool.id, "player": account})
+        for statement in (DELETE_ALIASES, DELETE_LINK):
+            pool.connection.execute(statement, {"pool": pool.id, "player": account})
         update_name(pool, account, new)
     append(pool, ANONYMIZE, [json_entry(str(number), None, actor)])
     found.write(actor)

@@ -19,12 +19,13 @@ from podium.log.content import numbers_in
 from podium.log.database import StoreError
 from podium.log.players import equipment_of, insert_aliases, insert_players, names_of
 from podium.log.pools import Pool, PoolView, get_pool, settings_of, system_of
-from podium.log.schema import alias, brought, log, pools, reason, sheet, title
+from podium.log.schema import alias, brought, log, pools, reason, report, sheet, title
 from podium.log.statements import insert, is_equipment, of_pool
 from podium.pool.snapshot import Snapshot, count_counting
 from podium.store.following import PoolReader, replay
 from podium.store.writing.administration import configuration, insert_pool
 from podium.store.writing.proposals import store_witness
+from podium.store.writing.reports import SELECT_REPORTS, wait_again
 from podium.support.words import counted
 from podium.version import ARITHMETIC, __version__
 
@@ -96,6 +97,8 @@ def import_lines(connection: sa.Connection, lines: Iterable[str], source: str, n
             raise StoreError(f"{source}: ends with log entry {head.place}, but its first line says {header['entries']}")
         pool = get_pool(connection, pool.name)
         import_sheets(pool, header.get("sheets", []))
+        insert(connection, report, [(pool.id, *columns) for columns in header.get("reports", [])])
+        wait_again(connection, report.c.pool_id == pool.id)
         replayed = replay(pool)
         values = settings_columns(replayed.pool)
         connection.execute(sa.update(pools).where(pools.c.id == pool.id).values(values))
@@ -291,6 +294,7 @@ def export_lines(pool: PoolReader) -> Iterator[str]:
             "head": {"place": head.place, "hash": head.hash},
             "days": [],  # earlier versions stored their ranks
             "sheets": exported_sheets(pool),
+            "reports": [[*row[1:]] for row in pool.execute(SELECT_REPORTS)],
         }
     )
     for number, name in sorted((names | equipment).items()):

@@ -1,0 +1,70 @@
+"""The page for the personal links of players, and for the results that they report."""
+
+from podium.ledger.leaderboard import instant
+from podium.service.admin.forms import Done, Field, FormsPage, Item, Section, acts, shows
+from podium.service.admin.intents import POOL_ADDRESS, Admission
+from podium.service.http.keys import refuse_backdating_limit
+from podium.service.http.visitors import Form
+from podium.service.web.rendering import PageRouter, address, origin_of
+from podium.store.reports import answer_report, change_links, count_reports, links, list_reports
+
+ACTS = (
+    ("give", "Give links to those who have none"),
+    ("renew", "Replace links that work"),
+    ("revoke", "End links at once"),
+)
+BOTH = (
+    "A reported result counts when enough others have confirmed it, or after a time without objection. "
+    "You decide about the others. The rules are in the settings."
+)
+PRINT = "Send each player their own link only. When you print this page, the form and the buttons are left out."
+router = PageRouter(prefix=POOL_ADDRESS, include_in_schema=False)
+
+
+@shows(router, "/reports")
+def reports_page(admission: Admission, _form: Form) -> FormsPage:
+    store, pool, header = admission.store, admission.pool, admission.header
+    base, origin = address("admin", pool, "reports"), origin_of(admission.request)
+    waiting = [
+        Item(
+            name=f"Reported by {report.player}",
+            note=f"{report.result}. Confirmed by {', '.join(report.confirmed)}."
+            f" Objections by {', '.join(report.objected) or 'nobody'}.",
+            tag=report.status,
+            buttons=tuple(
+                (address("admin", pool, "reports", report.report_id, answer), answer.capitalize())
+                for answer in ("accept", "refuse")
+            ),
+        )
+        for report in list_reports(store, pool)
+    ]
+    fields = (
+        Field(name="act", label="What to do", choices=ACTS),
+        Field(name="players", label="Names, separated by commas (empty: everybody)", most=50_000),
+        Field(name="until", label="Last day (empty: until the next season begins)", example="2026-12-31"),
+    )
+    known = tuple(Item(name=link.player, note=origin + link.path) for link in links(store, pool))
+    sections = (
+        Section(heading="Waiting results", items=tuple(waiting), notes=(BOTH,)),
+        Section(heading="Give or revoke links", action=base, fields=fields, button="Change links"),
+        Section(heading="Links", items=known, notes=(PRINT,)),
+    )
+    return FormsPage(title="Reported results", pool=header, sections=sections)
+
+
+@acts(router, "/reports", reports_page)
+def change(admission: Admission, form: Form) -> Done:
+    last = form.text("until").strip()
+    names = [name.strip() for name in form.text("players").split(",") if name.strip()]
+    until = instant(last, whole_day=True, zone=admission.header.zone) if last else None
+    found = change_links(admission.store, admission.pool, form.text("act"), names, until=until)
+    return Done(address("admin", admission.pool, "reports"), f"Stored. The number of links is {len(found)}.")
+
+
+@acts(router, "/reports/{report_id}/{answer}", reports_page)
+def decide(admission: Admission, form: Form) -> Done:
+    refuse_backdating_limit(admission.request)
+    store, pool, agrees = admission.store, admission.pool, form.text("answer") == "accept"
+    found = answer_report(store, pool, form.text("report_id"), agrees=agrees, actor=admission.key.name)
+    admission.request.app.state.metrics.count_receipts(pool, count_reports(store, pool))
+    return Done(address("admin", pool, "reports"), f"Stored. {found.result}: {found.status}.")

@@ -1,0 +1,234 @@
+"""Results that players report. They count only when other entrants have confirmed them, or after a time.
+
+A report waits outside the log, with numbers instead of names. Once it is accepted, the service submits it as an event
+whose ID is the report's ID. If the service is interrupted in between, it submits the report again, and the event still
+counts once.
+"""
+
+import hashlib
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from operator import itemgetter
+from typing import Any
+
+import sqlalchemy as sa
+
+from podium.errors import ParameterError, UnknownError
+from podium.log.database import StoreError
+from podium.log.players import known_numbers
+from podium.log.pools import read_report_rules
+from podium.log.schema import report
+from podium.log.statements import DAY_US, instant, now, of_pool, upsert
+from podium.store.following import PoolReader
+from podium.store.writing.submission import check_rows
+from podium.support.answers import answer, described
+from podium.views.names import present_names
+
+OPEN, DISPUTED, ACCEPTED, COUNTED, REFUSED = "open", "disputed", "accepted", "counted", "refused"
+WAITING = OPEN, DISPUTED
+CONFIRMED, UNOPPOSED = "players (confirmed)", "players (no objection)"  # senders of events, for the log
+HOUR_US = DAY_US // 24
+MAX_PER_DAY = 20  # reports of a player
+MAX_AGE = timedelta(days=31)  # of a reported result
+CLOCK_LEAD = timedelta(hours=1)
+KEPT_US = 45 * DAY_US
+MAX_LISTED = 200
+DAY = len("2026-01-31")
+SELECT_REPORTS = sa.select(report).where(of_pool(report)).order_by(report.c.reported_at, report.c.report_id)
+DELETE_OLD = sa.delete(report).where(of_pool(report), report.c.reported_at < sa.bindparam("before"))
+
+
+@answer
+class Report:
+    """A result that a player reported."""
+
+    report_id: str = described("ID of the report. Once it counts, its event has the same ID.")
+    player: str = described("The player who reported it.")
+    reported_at: datetime = described("Time at which it was reported.")
+    started_at: datetime | None = described("Start of the event. Null in a pool without dates.")
+    status: str = described(
+        "Status. An objection makes it `disputed`, and an organiser then decides.",
+        enum=[OPEN, DISPUTED, ACCEPTED, COUNTED, REFUSED],
+    )
+    result: str = described("The result as text, such as `1. ana, 2. ben`.")
+    confirmed: tuple[str, ...] = described("Entrants who confirmed it, including the one who reported it.")
+    objected: tuple[str, ...] = described("Entrants who objected.")
+    counts_at: datetime | None = described("Time at which it counts if nobody objects. Null if only answers decide.")
+
+
+@dataclass(frozen=True, slots=True)
+class StoredReport:
+    """A report with numbers of players."""
+
+    report_id: str
+    reported_at: int
+    status: str
+    actor: str  # sender of the event, for the log
+    player: int
+    started_at: str | None
+    rows: list[dict[str, Any]]  # of a results table, by player, without the event's ID and date
+    answers: dict[int, bool]  # by player; True if the player confirmed it
+
+    def consent(self) -> float:
+        """Return the share of the other entrants who confirmed it, or 0 if all of them are in the sender's team."""
+        teams = {row["player"]: row.get("team", row["player"]) for row in self.rows}
+        agreeing = {player for player, agrees in self.answers.items() if agrees} - {self.player}
+        has_opponent = any(teams[player] != teams[self.player] for player in agreeing)
+        return len(agreeing) / (len(teams) - 1) if has_opponent else 0.0
+
+
+def read_reports(pool: PoolReader) -> list[StoredReport]:
+    """Return a pool's reports, oldest first. Merged accounts have the number of the player."""
+    merged, found = pool.snapshot.merged, []
+    for row in pool.execute(SELECT_REPORTS):
+        player, started_at, rows, answers = json.loads(row.body)
+        present = [{**each, "player": merged.get(each["player"], each["player"])} for each in rows]
+        answered = {merged.get(number, number): agrees for number, agrees in answers}
+        columns = row.report_id, row.reported_at, row.status, row.actor, merged.get(player, player)
+        found.append(StoredReport(*columns, started_at, present, answered))
+    return found
+
+
+def keep(pool: PoolReader, found: StoredReport) -> None:
+    """Store a report, or its new status and answers."""
+    body = json.dumps([found.player, found.started_at, found.rows, [*found.answers.items()]])
+    upsert(pool.connection, report, [(pool.id, found.report_id, found.reported_at, found.status, found.actor, body)])
+
+
+def list_reports(pool: PoolReader, player: int | None = None) -> tuple[Report, ...]:
+    """List the reports that wait for confirmations or for a decision, newest first.
+
+    Args:
+        pool: the pool.
+        player: number of a player, to list all recent reports of this player's results instead.
+    """
+    numbers = [(found, {row["player"] for row in found.rows}) for found in read_reports(pool)[::-1]]
+    chosen = [
+        found for found, entrants in numbers if (found.status in WAITING if player is None else player in entrants)
+    ]
+    return tuple(as_answer(pool, found) for found in chosen[:MAX_LISTED])
+
+
+def as_answer(pool: PoolReader, found: StoredReport) -> Report:
+    """Return a report with the players' current names."""
+    names = present_names(pool, {found.player, *found.answers, *(row["player"] for row in found.rows)})
+    placed = sorted(found.rows, key=lambda row: row.get("position") or math.inf)
+    result = ", ".join(f"{row.get('position') or row['status']}. {names[row['player']]}" for row in placed)
+    confirmed, objected = (
+        tuple(names[player] for player, agrees in found.answers.items() if agrees == wanted) for wanted in (True, False)
+    )
+    hours = read_report_rules(pool.description.reports).hours
+    counts_at = instant(found.reported_at + hours * HOUR_US) if hours and found.status == OPEN else None
+    start = None if found.started_at is None else datetime.fromisoformat(found.started_at)
+    columns = found.report_id, names[found.player], instant(found.reported_at), start, found.status
+    return Report(*columns, result, confirmed, objected, counts_at)
+
+
+def add_report(pool: PoolReader, player: int, rows: Sequence[Mapping[str, Any]], *, form: str) -> Report:
+    """Add a player's report. If another player reported the same result, confirm that report instead.
+
+    Args:
+        pool: the pool.
+        player: number of the player.
+        rows: the result, as for `podium.rate`.
+        form: text that differs between two reports of a player. The same report sent twice has the same text.
+
+    Raises:
+        ParameterError: a name is unknown, a player does not have one place, or the date is not recent.
+        StoreError: the player has sent too many reports.
+    """
+    numbers, merged = known_numbers(pool, [row["player"] for row in rows]), pool.snapshot.merged
+    own = []
+    for row in rows:
+        if row["player"] not in numbers:
+            raise ParameterError(f"{row['player']}: nobody here has this name. Correct it, or ask the organisers.")
+        number = numbers[row["player"]]
+        own.append({**row, "player": merged.get(number, number)})
+    entrants = {row["player"] for row in own}
+    if player not in entrants or len(entrants) < len(own):
+        raise ParameterError("You and every other player need exactly one place.")
+    started_at = own[0].get("started_at")
+    if started_at and not -CLOCK_LEAD <= datetime.now(UTC) - datetime.fromisoformat(started_at) <= MAX_AGE:
+        raise ParameterError(f"The date must be within the last {MAX_AGE.days} days.")
+    check_rows(pool, rows)
+    left_out = "event_id", "started_at"
+    kept = [{name: value for name, value in row.items() if name not in left_out} for row in own]
+    kept.sort(key=itemgetter("player"))
+    report_id = f"report-{hashlib.blake2b(f'{player} {form} {kept}'.encode(), digest_size=5).hexdigest()}"
+    new = StoredReport(report_id, now(), OPEN, CONFIRMED, player, started_at, kept, {player: True})
+    known = read_reports(pool)
+    for found in known:
+        if found.report_id == report_id:
+            return as_answer(pool, found)
+    for found in known:
+        is_same = found.rows == kept and str(found.started_at)[:DAY] == str(started_at)[:DAY]
+        if is_same and found.status == OPEN and player not in found.answers:
+            return answer_report(pool, found.report_id, player, agrees=True)
+    if sum(found.player == player and found.reported_at > new.reported_at - DAY_US for found in known) >= MAX_PER_DAY:
+        raise StoreError(f"You have sent {MAX_PER_DAY} reports within a day. Send this one tomorrow.")
+    keep(pool, new)
+    return as_answer(pool, new)
+
+
+def answer_report(
+    pool: PoolReader, report_id: str, player: int | None = None, *, agrees: bool, actor: str = CONFIRMED
+) -> Report:
+    """Confirm a report, or object to it. Once it is accepted or refused, answers have no effect.
+
+    Args:
+        pool: the pool.
+        report_id: the ID of the report.
+        player: number of the player who answers. An objection of the player who sent it withdraws it. Default: an
+            organiser, whose answer decides.
+        agrees: True to confirm.
+        actor: the sender of the event, for the log.
+
+    Raises:
+        UnknownError: there is no such report with this player.
+    """
+    for found in read_reports(pool):
+        if found.report_id == report_id and (player is None or player in {row["player"] for row in found.rows}):
+            break
+    else:
+        raise UnknownError(f"There is no report {report_id!r} to answer. Check the ID.")
+    if found.status not in WAITING:
+        return as_answer(pool, found)
+    if player is None:
+        found = replace(found, status=ACCEPTED if agrees else REFUSED, actor=actor)
+    elif player == found.player and not agrees:
+        found = replace(found, status=REFUSED)
+    else:
+        found = replace(found, answers=found.answers | {player: agrees}, actor=CONFIRMED)
+        is_enough = found.consent() >= read_report_rules(pool.description.reports).share
+        status = ACCEPTED if is_enough else OPEN
+        found = replace(found, status=status if all(found.answers.values()) else DISPUTED)
+    keep(pool, found)
+    return as_answer(pool, found)
+
+
+def accept_due(pool: PoolReader) -> list[tuple[StoredReport, list[dict[str, Any]]]]:
+    """Accept the reports to which nobody has objected in time. Return all accepted ones, with rows of their events."""
+    pool.run(DELETE_OLD, before=now() - KEPT_US)
+    hours, due = read_report_rules(pool.description.reports).hours, []
+    for waiting in read_reports(pool):
+        found = waiting
+        if found.status == OPEN and hours and found.reported_at + hours * HOUR_US <= now():
+            found = replace(found, status=ACCEPTED, actor=UNOPPOSED)
+            keep(pool, found)
+        if found.status == ACCEPTED:
+            names = present_names(pool, [row["player"] for row in found.rows])
+            of_event = {"event_id": found.report_id, "started_at": found.started_at}
+            due.append((found, [{**row, **of_event, "player": names[row["player"]]} for row in found.rows]))
+    return due
+
+
+def wait_again(connection: sa.Connection, *which: sa.ColumnElement[bool]) -> None:
+    """Let the time for objections begin again, because nobody could object in a copy of the database.
+
+    Args:
+        which: conditions of the reports. Default: all reports.
+    """
+    connection.execute(sa.update(report).where(report.c.status == OPEN, *which).values(reported_at=now()))

@@ -13,7 +13,7 @@ from podium.engine.system import System, parameter
 from podium.engine.tables.teams import counted_part
 from podium.kernels.records import read
 from podium.probability.logistic import logistic
-from podium.probability.normal import inflated
+from podium.probability.normal import distribution, inflated
 from podium.probability.ranks import NormalPerformances, Performances
 
 
@@ -65,6 +65,12 @@ def add_uncertainty(params: Any, me: State, entrant: Entrant) -> State:
 def performance_deviation(params: Any, a: Any, b: Any) -> float:
     """Return c, the standard deviation of the difference of two performances."""
     return math.sqrt(a.deviation * a.deviation + b.deviation * b.deviation + 2.0 * params.beta_squared)
+
+
+@kernel
+def normal_chance(params: Any, a: Any, b: Any) -> float:
+    """Return the probability that `a` beats `b` with normal performances (Thurstone-Mosteller)."""
+    return distribution((a.rating - b.rating) / performance_deviation(params, a, b))
 
 
 @kernel

@@ -40,10 +40,17 @@ from podium.engine.tables.teams import (
 )
 from podium.kernels.compiled import rule
 from podium.kernels.records import LANES, add, read, read_fields, write_fields
-from podium.probability.normal import distribution
 from podium.probability.ranks import Performances
 from podium.probability.uncertain import MATCHED_SPREAD, uncertain_performances
-from podium.systems._normal_skill import Cube, NormalSkill, State, add_uncertainty, performance_deviation, side_as_one
+from podium.systems._normal_skill import (
+    Cube,
+    NormalSkill,
+    State,
+    add_uncertainty,
+    normal_chance,
+    performance_deviation,
+    side_as_one,
+)
 
 CUBED = SPARE  # a column that follows those of `teams.Team`: the cube of the team's deviation
 
@@ -387,10 +394,7 @@ def update_belief(params: Params, me: State, totals: Evidence, entrant: Entrant)
     return State(me.rating + totals.shift, deviation, me.events + entrant.events)
 
 
-@expect.register
-def normal_chance(params: Params, a: State, b: State) -> float:
-    """Return the probability that `a` beats `b` with normal performances (Thurstone-Mosteller)."""
-    return distribution((a.rating - b.rating) / performance_deviation(params, a, b))
+expect.register(Params, normal_chance)
 
 
 @expect_side.register

@@ -6,7 +6,7 @@ from typing import ClassVar
 from podium.engine.rules import expect, rate_in_steps, rate_two
 from podium.probability.logistic import logistic
 from podium.systems import _weng_lin as shared
-from podium.systems._normal_skill import State, logistic_chance
+from podium.systems._normal_skill import logistic_chance
 
 
 class Params(shared.Params):
@@ -37,12 +37,7 @@ def logistic_pair(params: Params, x: float, c: float, order: float) -> tuple[flo
     return 0.5 * (order + 1.0) - p, p * (1.0 - p)
 
 
-@expect.register
-def chance(params: Params, a: State, b: State) -> float:
-    """Return the probability that `a` beats `b` in this model."""
-    return logistic_chance(params, a, b)
-
-
+expect.register(Params, logistic_chance)
 rate_two.register(Params, rate_in_steps)
 
 SYSTEM = OpenskillBt

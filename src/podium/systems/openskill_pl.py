@@ -322,12 +322,7 @@ def ranking_of_two(params: Params, difference: shared.Difference) -> shared.Verd
     return shared.Verdict(v, w, other_v, other_w)
 
 
-@expect.register
-def chance(params: Params, a: State, b: State) -> float:
-    """Return the probability that `a` beats `b` in this model if nobody else takes part."""
-    return logistic_chance(params, a, b)
-
-
+expect.register(Params, logistic_chance)
 rate_two.register(Params, rate_in_steps)
 
 SYSTEM = OpenskillPl

@@ -32,7 +32,7 @@ from podium.engine.tables.sides import Sides
 from podium.engine.tables.teams import MU, RANK, SHRINK, SPARE, SURPRISE, VARIANCE, counted_part, gather_teams, row_of
 from podium.kernels.records import add, read
 from podium.probability.normal import distribution, draw_corrections, win_corrections
-from podium.systems._normal_skill import NormalSkill, State, add_uncertainty
+from podium.systems._normal_skill import NormalSkill, State, add_uncertainty, normal_chance
 
 # Columns of a team's line in addition to `teams.Team`: its performance as a message (in place of surprise and shrink),
 # the messages from the differences to its left and right, and the message from the result to the right difference.
@@ -298,11 +298,7 @@ def multiply_messages(params: Params, me: State, totals: Evidence, entrant: Entr
     return State(mean, 1.0 / math.sqrt(precision), me.events + entrant.events)
 
 
-@expect.register
-def chance(params: Params, a: State, b: State) -> float:
-    """Return the probability that `a` performs better than `b`."""
-    spread = a.deviation * a.deviation + b.deviation * b.deviation + 2.0 * params.beta_squared
-    return distribution((a.rating - b.rating) / math.sqrt(spread))
+expect.register(Params, normal_chance)
 
 
 @expect_side.register

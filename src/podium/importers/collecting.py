@@ -163,7 +163,12 @@ class Collector:
 
     def _without_contradictions(self, table: pl.DataFrame) -> pl.DataFrame:
         """Leave out events whose rows contradict each other. Checks report only the first errors, so repeat them."""
-        while faults := faults_of(table):
+        while not table.is_empty():
+            filled = (table[name] for name in ALL if table[name].null_count() < table.height)
+            checked = normalise_table(pl.DataFrame(filled))
+            faults = checked.faults or list(contradictions(checked.frame))
+            if not faults:
+                break
             found: dict[str, list[Fault]] = {}
             for fault in faults:
                 event_id, place, file = table.select("event_id", PLACE, FILE).row((fault.row or 1) - 1)
@@ -172,13 +177,6 @@ class Collector:
                 self.refuse(own)
             table = table.filter(~pl.col("event_id").is_in([*found]))
         return table
-
-
-def faults_of(table: pl.DataFrame) -> list[Fault]:
-    if table.is_empty():
-        return []
-    checked = normalise_table(pl.DataFrame([table[name] for name in ALL if table[name].null_count() < table.height]))
-    return checked.faults or list(contradictions(checked.frame))
 
 
 SCHEMA: dict[str, Any] = {name: TYPES[name] for name in ALL} | {"started_at": pl.Int64, "handicap": pl.Boolean}

@@ -223,7 +223,7 @@ def is_of_days(sheet: Sheet, heading: str) -> bool:
     distinct = sheet.cells(heading).unique(maintain_order=True)
     if distinct.str.contains(r"^\d*\.?\d*$").any():
         return fold(heading) in heads.YEARS and bool(distinct.str.contains(r"^[12]\d{3}$").all())
-    return times.are_iso(distinct) or bool(times.fitting(distinct))
+    return bool(times.matching_formats(distinct))
 
 
 def all_have(sheet: Sheet, mark: str, *headings: str) -> bool:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from podium.results.reading import Results
     from podium.service.site.folder import Source
 
-FROM_RESULTS = ("histories", "distribution", "calibration", "circulation", "parameters", "card")
+FROM_RESULTS = ("histories", "distribution", "calibration", "circulation", "parameters", "card", "result-card")
 CURVES = ("remoteness", "provisional", "expected", "gamma", "win-expectancy", "result", "importance")
 
 

@@ -13,7 +13,7 @@ from podium.analysis.evaluation import evaluate
 from podium.engine.system import System
 from podium.errors import ParameterError, PodiumError, UnknownError, needs_extra
 from podium.pages.numbers import change, rating
-from podium.pages.share_picture import CardRow, draw_png, standings_card
+from podium.pages.share_picture import CardRow, draw_png, result_card, standings_card
 from podium.rated import Rated
 from podium.rating import rate
 from podium.reporting.histories import (
@@ -38,7 +38,7 @@ from podium.reporting.histories import (
 )
 from podium.results.columns import DEFAULTS
 from podium.support.part_files import part_file
-from podium.support.words import counted, ordinal_number, suggestion
+from podium.support.words import counted, listed, ordinal_number, shown_change, suggestion
 from podium.systems import make_system
 
 
@@ -254,7 +254,7 @@ def save(chart: Any, path: Path) -> None:
 
 
 SHOWN_PLAYERS = 8
-FROM_RESULTS = ("histories", "distribution", "calibration", "circulation", "parameters", "card")
+FROM_RESULTS = ("histories", "distribution", "calibration", "circulation", "parameters", "card", "result-card")
 
 
 def plot(
@@ -272,8 +272,8 @@ def plot(
 
     Args:
         kind: `histories`, `distribution`, `calibration`, `circulation`, `parameters` (values that a system has
-            learnt) or `card` (a picture of the leaderboard to post) for results, or the name of a curve of a published
-            system.
+            learnt), or `card` or `result-card` (pictures of the leaderboard and of the newest event to post) for
+            results, or the name of a curve of a published system.
         results: the result of `podium.rate`, or anything that `podium.rate` accepts. Curves do not need results.
         system: the system with which to rate results, or the system whose curve to draw. Default: elo for results.
         pool: the pool for histories, the distribution or the parameters. Default: the pool with the most events.
@@ -315,12 +315,40 @@ def plot(
 def card_of_pool(rated: Rated, pool: str, title: str) -> Markup:
     """Return the first places of a pool's leaderboard, with each player's latest change, as SVG."""
     board, digits = rated.leaderboard(pool=pool), rated.system.digits
-    newest = dict(rated.history.filter(pl.col("pool") == pool).select("player", "delta").iter_rows())
+    newest = {
+        player: shown_change(before, after, digits)
+        for player, before, after in changes_of(rated, pool).select("player", "rating_before", "rating").iter_rows()
+    }
     rows = [
         CardRow(ordinal_number(rank), player, change(newest[player], digits), rating(points, digits - 1), "")
         for rank, player, points in board.select("rank", "player", "rating").iter_rows()
     ]
     return standings_card(f"{title} · {counted(len(rows), 'player')}", rows)
+
+
+def card_of_event(rated: Rated, pool: str, title: str) -> Markup:
+    """Return the result of a pool's newest event, with each player's change and new rating, as SVG."""
+    history, digits = changes_of(rated, pool), rated.system.digits
+    event_id = history["event_id"][-1]
+    changes = history.filter(pl.col("event_id") == event_id).select("player", "rating_before", "rating").rows()
+    explanation = rated.explain(event_id, changes[0][0])
+    places = explanation.places
+    rows = [
+        CardRow(
+            ordinal_number(places[player]) if player in places else "\N{EN DASH}", player,
+            change(shown_change(before, after, digits), digits), rating(after, digits - 1), "",
+        )
+        for player, before, after in sorted(changes, key=lambda row: places.get(row[0], len(changes) + 1))
+    ]  # fmt: skip
+    headline = f"{listed(explanation.winners)} won." if explanation.winners else event_id
+    return result_card(f"{title} · {event_id}", headline, rows, "")
+
+
+def changes_of(rated: Rated, pool: str) -> pl.DataFrame:
+    return rated.history.filter(pl.col("pool") == pool)
+
+
+CARDS = {"card": card_of_pool, "result-card": card_of_event}
 
 
 def draw(kind: str, rated: Rated, pool: str | None, players: Sequence[str] | None, *, hindsight: bool) -> Any:
@@ -330,13 +358,13 @@ def draw(kind: str, rated: Rated, pool: str | None, players: Sequence[str] | Non
         return circulation(audit(rated).months, rated.system.title)
     shown = rated.pool(pool)
     title = rated.system.title if shown == DEFAULTS["pool"] else f"{shown}, {rated.system.title}"
-    if kind == "card":
-        return card_of_pool(rated, shown, title)
+    if kind in CARDS:
+        return CARDS[kind](rated, shown, title)
     if kind == "parameters":
         return learnt_curves(rated.learnt(pool=shown), rated.system, title)
     if kind == "distribution":
         return distribution(rated.ratings.filter(pl.col("pool") == shown), title)
-    history = rated.history.filter(pl.col("pool") == shown)
+    history = changes_of(rated, shown)
     unknown = sorted(set(players or []) - set(history["player"]))
     if unknown:
         hint = suggestion(unknown[0], history["player"].unique().to_list())

@@ -295,24 +295,25 @@ def last_lines(system: System, events: Events, pool: str, sides: int) -> Lines |
     Only entries that the system rates count. Return None if the pool has no heats.
     """
     span = next((part for part in events.pools if part.name == pool), None)
+    columns, best, chosen = events.columns, 0, None
     if span is None or not system.needs:
         return None
-    columns = events.columns
-    first, last = heats_of(columns, span.first)[0], heats_of(columns, span.last - 1)[1]
-    bounds = (columns.entries if columns.entries.size else columns.entrants)[first : last + 1]
-    finished = columns.finished != 0.0 if columns.finished.size else np.ones(columns.place.size, np.bool_)
-    counts = np.add.reduceat(finished[: bounds[-1]].astype(np.int64), bounds[:-1]).clip(max=sides)
-    if not counts.any():
+    for update in range(span.last - 1, span.first - 1, -1):
+        first, stop = heats_of(columns, update)
+        for heat in range(stop - 1, first - 1, -1):
+            start, end = entries_of(columns, heat)
+            finished = [i for i in range(start, end) if not columns.finished.size or columns.finished[i]]
+            if min(len(finished), sides) > best:
+                best, chosen = min(len(finished), sides), sorted(finished, key=lambda i: (columns.place[i], i))
+        if best == sides:
+            break
+    if chosen is None:
         return None
-    newest = np.flatnonzero(counts == counts.max())[-1]
-    entries = np.arange(bounds[newest], bounds[newest + 1])
-    chosen = entries[finished[entries]]
-    chosen = chosen[np.argsort(columns.place[chosen], kind="stable")]
     known = {name: getattr(columns, name) for name in MEASURES}
     measures = pl.DataFrame(
-        {name: values[chosen] if values.size else np.full(chosen.size, np.nan) for name, values in known.items()}
+        {name: values[chosen] if values.size else np.full(len(chosen), np.nan) for name, values in known.items()}
     )
-    row = events.results.frame[events.entry_row.at(int(chosen[0]))]
+    row = events.results.frame[events.entry_row.at(chosen[0])]
     event_id, mode = str(row["event_id"][0]), row["mode"][0] if "mode" in row.columns else None
     source = f"Each place gets the time or score of the same place in {event_id}."
     return Lines(event_id, mode, measures.fill_nan(None), source)

@@ -78,6 +78,7 @@ NEEDED = {
         GET /api/v1/pools/{pool}/players/{player}/reasons
         GET /api/v1/pools/{pool}/players/{player}/rivals
         GET /api/v1/pools/{pool}/search
+        GET /api/v1/pools/{pool}/details
         GET /api/v1/pools/{pool}/starting-ratings
         GET /api/v1/pools/{pool}/seasons
         GET /api/v1/pools/{pool}/seasons/{season}/leaderboard
@@ -183,6 +184,8 @@ NEEDED = {
         POST /admin/{pool}/settings
         POST /admin/{pool}/system
         POST /admin/{pool}/order
+        GET /api/v1/pools/{pool}/ids
+        POST /admin/{pool}/details
         POST /admin/{pool}/start
         POST /admin/{pool}/unmerge
         POST /admin/{pool}/void
@@ -205,6 +208,7 @@ NEEDED = {
         PUT /api/v1/pools/{pool}/events/{event_id}
         PUT /api/v1/pools/{pool}/system
         PUT /api/v1/pools/{pool}/order
+        PUT /api/v1/pools/{pool}/details
         PUT /api/v1/pools/{pool}/starting-ratings
     """,
     "owner": """
@@ -336,11 +340,13 @@ MOVES_NO_RATING = {
     f"POST {API}/links": {"act": "give"},
     "POST /admin/{pool}/reports": {"act": "revoke"},
     f"PATCH {API}": {"title": "Cup"},
+    f"PUT {API}/details": {"players": [{"player": "a", "club": "Kart Club"}]},
     f"POST {API}/players/{{player}}/rename": {"name": "anna"},
     f"POST {API}/players/{{player}}/anonymize": None,
     "POST /admin/{pool}/races": {"race_id": "oldest", "starts": OLD, "anybody": "yes"},
     "POST /admin/{pool}/races/{fixture_id}": {"starts": OLD, "anybody": "yes"},
     "POST /admin/{pool}/races/{fixture_id}/cancel": {},
+    "POST /admin/{pool}/details": {"player": "b", "club": "Kart Club"},
     "POST /admin/{pool}/rename": {"player": "b", "name": "ben"},
     "POST /admin/{pool}/forget": {"player": "c", "again": "c"},
     "POST /admin/{pool}/log/{seq}/blank": {},

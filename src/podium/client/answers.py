@@ -475,3 +475,22 @@ class LogRecord(TypedDict):
     actor: str  # Name of the key, or the name given to the command.
     reason: str | None  # Reason. Null if no reason was given, or if it was deleted.
     moved: Moved | None  # Effect of a correction. Null for other entries and in imported pools.
+
+
+class PlayerDetail(TypedDict):
+    """What a pool says about a player besides the rating."""
+
+    player: str  # The player's name.
+    country: str | None  # Country, or null.
+    club: str | None  # Club, or null.
+    division: str | None  # Division, or null.
+    link: str | None  # Web address, or null.
+
+
+class PlayerIds(TypedDict):
+    """A player's IDs in other programs."""
+
+    player: str  # The player's name.
+    discord: str | None  # ID in Discord, or null.
+    steam: str | None  # ID in Steam, or null.
+    fide: str | None  # ID of FIDE, or null.

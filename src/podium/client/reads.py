@@ -11,7 +11,9 @@ from podium.client.answers import (
     KeyDetails,
     Leaderboard,
     LogRecord,
+    PlayerDetail,
     PlayerDetails,
+    PlayerIds,
     PlayerStart,
     PoolSummary,
     RatingCount,
@@ -400,3 +402,22 @@ class ReadRoutes:
             kind, subject, player, into, received_at, actor, reason, moved`.
         """
         return json_call("GET", "/pools/{pool}/log", list[LogRecord], None, {"after": after, "most": most}, pool=pool)
+
+    @route
+    def player_details(self, pool: str) -> Call[list[PlayerDetail]]:
+        """List the country, club, division and link of each player who has some.
+
+        Returns:
+            A list. Each item is what a pool says about a player besides the rating. It has the fields `player, country,
+            club, division, link`.
+        """
+        return json_call("GET", "/pools/{pool}/details", list[PlayerDetail], pool=pool)
+
+    @route
+    def player_ids(self, pool: str) -> Call[list[PlayerIds]]:
+        """List the players' IDs in other programs. Results may name a player by one, such as `discord:123`.
+
+        Returns:
+            A list. Each item is a player's IDs in other programs. It has the fields `player, discord, steam, fide`.
+        """
+        return json_call("GET", "/pools/{pool}/ids", list[PlayerIds], pool=pool)

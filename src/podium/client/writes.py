@@ -378,6 +378,18 @@ class WriteRoutes:
         return json_call("DELETE", "/pools/{pool}/webhooks/{number}", bytes, pool=pool, number=number).then(nothing)
 
     @route
+    def set_details(self, pool: str, players: Entrants) -> Call[int]:
+        """Set details of players, and return the number of players that have changed. No rating changes.
+
+        Args:
+            players: The players, who may be new.
+
+        Returns:
+            The list.
+        """
+        return json_call("PUT", "/pools/{pool}/details", int, {"players": entrant_rows(players)}, pool=pool)
+
+    @route
     def plan_fixture(
         self,
         pool: str,

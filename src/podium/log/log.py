@@ -30,17 +30,18 @@ SEASON, CONFIGURE, RERATE = "season", "configure", "rerate"  # the pool; the las
 CLOSE, REOPEN = "close", "reopen"  # the pool
 DESCRIBE = "describe"  # the pool: its complete new description
 START = "start"  # players, by number: the rating before the first event; without a body, a newcomer's
+DETAIL = "detail"  # players, by number: all details of the player, which stand next to the log as titles do
 BLANK = "blank"  # the reason or title of an entry, by its place in the chain
 REDACT = "redact"  # redacted texts of earlier entries, with the hashes of their present content
 KINDS = (
     SUBMIT, AMEND, VOID, UNVOID, REGISTER, MERGE, UNMERGE, RENAME, ANONYMIZE, SEASON, CONFIGURE, RERATE, CLOSE,
-    REOPEN, DESCRIBE, BLANK, PLAN, CANCEL, MOVE, REDACT, START,
+    REOPEN, DESCRIBE, BLANK, PLAN, CANCEL, MOVE, REDACT, START, DETAIL,
 )  # fmt: skip
 CURRENT_KINDS = {UNVOID: "unvoid", ANONYMIZE: "anonymize"}  # current names of kinds that are stored under a former name
 WITH_CONTENT = (SUBMIT, AMEND, MOVE)  # kinds whose body is an event's content; the digest identifies repeats
 DIGEST_BYTES = SALT_BYTES = 16
-TITLED = (*WITH_CONTENT, PLAN)  # kinds whose body may have a title
-TITLE = re.compile(rb'(?:, ?"(?:title|url)": ?"(?:[^"\\]|\\.)*")+')  # in JSON; texts escape "
+TITLED = (*WITH_CONTENT, PLAN, DETAIL)  # kinds whose body may have a title or details
+TITLE = re.compile(rb'(?:, ?"(?:title|url|details)": ?"(?:[^"\\]|\\.)*")+')  # in JSON; texts escape "
 SEAL = b',"sealed":"'  # precedes the hash of a title in a body
 SELECT_SEQUENCE = sa.text("SELECT seq FROM sqlite_sequence WHERE name = 'log'")
 DRAW_SEQUENCE = sa.text("SELECT nextval(pg_get_serial_sequence('log', 'seq')) FROM generate_series(1, :count)")

@@ -106,6 +106,7 @@ class Draft:
     direct_merges: Mapping[int, int | None]
     merged: Mapping[int, int]
     direct_starts: Mapping[int, tuple[str, Start]]
+    details: dict[int, int]
     seasons: Mapping[int, Season]
     contents: Contents
     table: TableDraft  # events and seasons, by uid
@@ -125,7 +126,15 @@ class Draft:
             TableDraft(events.matches.ids, events.matches.columns, {"seq": NONE, "expires_at": 0, "result": NONE}),
             TableDraft(events.fixtures.ids, events.fixtures.columns, {"seq": NONE, "starts_at": 0, "is_cancelled": 0}),
         )
-        facts = base.pool, base.direct_merges, base.merged, base.direct_starts, events.seasons, base.contents
+        facts = (
+            base.pool,
+            base.direct_merges,
+            base.merged,
+            base.direct_starts,
+            dict(base.details),
+            events.seasons,
+            base.contents,
+        )
         return cls(base, *facts, *tables, seq=base.seq)
 
     def find(self, event_id: str) -> int:
@@ -203,6 +212,8 @@ class Draft:
                 number, start = int(entry.subject), json.loads(entry.body)
                 self.direct_starts = {**self.direct_starts, number: (self.pool.system.name, start)}
                 self._affect_player(self.merged.get(number, number))
+            case kinds.DETAIL:
+                self.details[int(entry.subject)] = entry.seq
             case kinds.RERATE:
                 self.pool = replace(self.pool, arithmetic=ARITHMETIC)
                 self.affect(START)

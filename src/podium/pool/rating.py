@@ -60,7 +60,7 @@ def rate(draft: Draft) -> tuple[Snapshot, Ratings]:
     after = replace(
         base, pool=draft.pool, seq=draft.seq, events=events, contents=draft.contents,
         direct_merges=draft.direct_merges, merged=draft.merged, direct_starts=draft.direct_starts,
-        carried=base.carry(first_row),
+        details=draft.details, carried=base.carry(first_row),
     )  # fmt: skip
     if position == events.size == base.events.size:
         return after, Ratings(position, base.rows.size)

@@ -234,6 +234,7 @@ class Snapshot:
     merged: Mapping[int, int] = field(default_factory=dict)  # for each merged account, its final account
     # starting ratings as they were logged, by number, each after the name of the system for which it was given
     direct_starts: Mapping[int, tuple[str, Start]] = field(default_factory=dict)
+    details: Mapping[int, int] = field(default_factory=dict)  # log entries with the accounts' newest details, by number
     carried: Carried = CARRIED_NOTHING
 
     def memory(self) -> dict[int, int]:
@@ -447,6 +448,7 @@ def facts_of(snapshot: Snapshot) -> dict[str, Any]:
         "direct_merges": [*snapshot.direct_merges.items()],
         "merged": [*snapshot.merged.items()],
         "starts": [*snapshot.direct_starts.items()],
+        "details": [*snapshot.details.items()],
     }
 
 
@@ -463,5 +465,5 @@ def restored(pool: Pool, facts: Mapping[str, Any], parts_of: Callable[[str], Ite
     return replace(
         found, seq=facts["seq"], events=replace(found.events, seasons=seasons),
         direct_merges=dict(facts["direct_merges"]), merged=dict(facts["merged"]),
-        direct_starts=dict(facts.get("starts", ())),
+        direct_starts=dict(facts.get("starts", ())), details=dict(facts.get("details", ())),
     )  # fmt: skip

@@ -22,7 +22,7 @@ from podium.service.admin import connections, dry_run, first_link, link_page, po
 from podium.service.admin import races as race_forms
 from podium.service.admin import reports as report_forms
 from podium.service.admin.uploads import UploadProcess
-from podium.service.api import fixtures, pages, reads, receiving, reports, status, writes
+from podium.service.api import details, fixtures, pages, reads, receiving, reports, status, writes
 from podium.service.api.bodies import request_body, schemas
 from podium.service.api.dependencies import Intake
 from podium.service.http import requests
@@ -135,7 +135,7 @@ class Upkeep:
                 LOGGER.info("pool %s: hindsight calculated", pool)
 
 
-API = writes, reads, fixtures, reports, pages, status, receiving
+API = writes, reads, details, fixtures, reports, pages, status, receiving
 ADMIN = pools, sending, records, connections, race_forms, report_forms, dry_run
 PAGES = (  # in the order of matching
     rendering, visiting, first_link, home, boards, seasons, distribution, event_pages, players, chances,

@@ -13,14 +13,7 @@ from podium.log import log
 from podium.log.database import UnavailableError, write_transaction
 from podium.log.files import truncate_wal
 from podium.log.heads import forget_head
-from podium.log.pools import (
-    NO_DESCRIPTION,
-    DescriptionChanges,
-    Order,
-    When,
-    locked_pool,
-    refuse_closed,
-)
+from podium.log.pools import NO_DESCRIPTION, DescriptionChanges, Order, When, locked_pool, refuse_closed
 from podium.store import kept
 from podium.store.following import PoolReader, newest_place
 from podium.store.reading import hindsight, pool_facts, previews
@@ -291,6 +284,7 @@ class Store(Reader):
     # Players
 
     rename, name_players = writes(accounts.rename_player), writes(accounts.name_players)
+    set_details = writes(accounts.set_details)
     anonymize = writes(anonymizing.anonymize, even_closed=True, forgets=True)
     anonymization = reads(anonymizing.anonymization)
     blank_reason = writes(log.blank_reason, even_closed=True, forgets=True)

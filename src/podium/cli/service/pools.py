@@ -26,6 +26,7 @@ from podium.cli.terminal.options import SYSTEM, SystemFlags
 from podium.cli.terminal.show import Format
 from podium.errors import OutputError, ParameterError
 from podium.support.part_files import part_file
+from podium.support.words import counted
 
 if TYPE_CHECKING:
     from podium.engine.system import System
@@ -197,6 +198,37 @@ def set_starting_ratings(
     one = [{"player": player, "rating": rating, "deviation": deviation}]
     act = accounts.set_starting_ratings(file or one)
     change.make(name, act, "the starting ratings are set", "the starting ratings would be set")
+
+
+@pool.command(
+    "details",
+    "podium pool details karts members.csv",
+    'podium pool details karts --player ana --set "club=Kart Club" --set steam=765',
+    short_help="Set or list clubs, countries and other details of players.",
+)
+def set_details(
+    name: str = NAME,
+    file: Path | None = Argument(
+        None, help="Table with player and any of country, club, division, link, discord, steam and fide."
+    ),
+    player: str | None = Option(None, help="Name of a single player, instead of FILE."),
+    given: list[str] = Option([], "--set", metavar="NAME=TEXT", help="A detail. An empty text removes it."),
+    actor: str = ACTOR,
+    store: "Store" = STORE,
+    form: Format = options.FORM,
+) -> None:
+    """Set details of players, or list them. Results may name a player by an ID, such as discord:123."""
+    from podium.results.reading import loaded
+    from podium.views.details import DETAILS, IDS
+
+    if file is None and player is None:
+        ids = {each.player: asdict(each) for each in store.player_ids(name)}
+        rows = [asdict(each) | ids.get(each.player, {}) for each in store.player_details(name)]
+        show.show_records(rows, dict.fromkeys(("player", *DETAILS, *IDS), str), form)
+        return
+    one = {"player": player, **dict(text.partition("=")[::2] for text in given)}
+    sent = [one] if file is None else loaded(file, None)[0].to_dicts()
+    typer.echo(f"the details of {counted(store.set_details(name, sent, actor=actor), 'player')} are changed")
 
 
 @pool.command("log", "podium pool log karts --most 20")

@@ -20,6 +20,7 @@ from podium.service.http.requests import CurrentStore, run_in
 from podium.service.http.visitors import Form
 from podium.service.web.rendering import Page, PageRouter, address, go_on, pool_address, pool_header, render
 from podium.store.writing.anonymizing import COPIES, Anonymization
+from podium.views.details import DETAILS, IDS
 from podium.views.events import EVENT_KINDS
 
 PAGE_ENTRIES = 50
@@ -44,6 +45,7 @@ DEEDS = {  # descriptions of log entries, followed by their subject
     "describe": "Changed the description of the pool",
     "redact": "Removed a name from earlier entries",
     "start": "Set the starting rating of",
+    "detail": "Changed details of",
     "blank": "Deleted the reason of the entry at place",
 }
 router = PageRouter(include_in_schema=False)
@@ -124,6 +126,17 @@ def players_page(admission: Admission, form: Form) -> FormsPage:
             button="Show the effect",
             notes=("It counts before the first event. All later ratings are recalculated.",),
         ),
+        Section(
+            heading=f"Set details of a {word}",
+            action=f"{base}/details",
+            fields=(
+                Field(name="player", label="Name, known or new", required=True),
+                *(Field(name=name, label=name.capitalize()) for name in DETAILS),
+                *(Field(name=name, label=f"{name.capitalize()} ID") for name in IDS),
+            ),
+            button="Store details",
+            notes=("Empty fields do not change. A dash removes a detail. Only admins see IDs.",),
+        ),
         section(
             f"Rename a {word}", "rename", "Rename",
             "The name changes everywhere. No rating changes, and results under the old name still count.",
@@ -157,6 +170,14 @@ def void_player(_admission: Admission, form: Form) -> Intent:
 @acts(router, POOL_ADDRESS + "/start", players_page)
 def set_start(_admission: Admission, form: Form) -> Intent:
     return Intent("start", {name: form.text(name).strip() or None for name in ("player", "rating", "deviation")})
+
+
+@acts(router, POOL_ADDRESS + "/details", players_page)
+def set_details(admission: Admission, form: Form) -> Done:
+    sent = {name: form.text(name).strip() for name in ("player", *DETAILS, *IDS)}
+    row = {name: "" if text == "-" else text for name, text in sent.items() if text}
+    admission.store.set_details(admission.pool, [row], actor=admission.key.name)
+    return Done(address("admin", admission.pool, "players"), f"The details of {sent['player']} are stored.")
 
 
 @acts(router, POOL_ADDRESS + "/rename", players_page)

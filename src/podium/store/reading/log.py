@@ -10,7 +10,18 @@ import sqlalchemy as sa
 from podium.engine.tables.equipment import called, kind_and_name
 from podium.ledger.reasons.standings import STATUS_WORDS, plain
 from podium.log.content import numbers_in
-from podium.log.log import ANONYMIZE, MERGE, RENAME, START, SUBMIT, UNMERGE, WITH_CONTENT, current_kind, whole_body
+from podium.log.log import (
+    ANONYMIZE,
+    DETAIL,
+    MERGE,
+    RENAME,
+    START,
+    SUBMIT,
+    UNMERGE,
+    WITH_CONTENT,
+    current_kind,
+    whole_body,
+)
 from podium.log.players import names_of
 from podium.log.pools import PoolView
 from podium.log.schema import correction, log, reason
@@ -64,7 +75,7 @@ SELECT_ENTRIES = SELECT_RECORDS.where(log.c.seq > sa.bindparam("after")).order_b
 SELECT_NEWEST_ENTRIES = (
     SELECT_RECORDS.where(log.c.seq < sa.bindparam("before")).order_by(log.c.seq.desc()).limit(sa.bindparam("most"))
 )
-OF_PLAYERS = (MERGE, UNMERGE, RENAME, ANONYMIZE, START)
+OF_PLAYERS = (MERGE, UNMERGE, RENAME, ANONYMIZE, START, DETAIL)
 NO_END = 2**62
 
 

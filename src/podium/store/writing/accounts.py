@@ -1,5 +1,6 @@
-"""Accounts of players: merge them, undo merges, and rename players. All changes are logged."""
+"""Accounts of players: merge them, undo merges, rename players, and set their details. All changes are logged."""
 
+import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import repeat
 from typing import Any
@@ -12,12 +13,15 @@ from podium.errors import Fault, MeetingError, ParameterError, ResultsError
 from podium.ledger.saved import read_start
 from podium.log.content import Content
 from podium.log.database import StoreError
-from podium.log.log import MERGE, RENAME, START, UNMERGE, VOID, append, json_entry
+from podium.log.log import DETAIL, MERGE, RENAME, START, UNMERGE, VOID, append, json_entry
 from podium.log.players import (
+    admit_names,
+    exact_numbers,
     forget_alias,
     insert_aliases,
     known_numbers,
     names_of,
+    numbers_of,
     provisional_numbers,
     unrated_error,
     update_name,
@@ -27,10 +31,11 @@ from podium.pool.columns import slot_of
 from podium.pool.fold import in_order
 from podium.pool.rating import sent_results_of
 from podium.pool.snapshot import UNRATED, Snapshot
-from podium.results.names import admit, normalise
+from podium.results.names import admit, is_page_address, normalise
 from podium.store.following import PoolReader
 from podium.store.writing.proposals import Act, Proposal
 from podium.views.changes import career_of
+from podium.views.details import DETAILS, IDS, details_by_account
 from podium.views.names import accounts_of, number_of
 
 
@@ -243,3 +248,62 @@ def name_players(pool: PoolReader, names: Mapping[str, str], *, actor: str = "")
             entries.append(json_entry(str(renamed), None, actor))  # names do not go into the log
     append(pool, RENAME, entries)
     return refusals
+
+
+def set_details(pool: PoolReader, rows: Iterable[Mapping[str, Any]], *, actor: str = "") -> int:
+    """Set details of players, such as club and country, and IDs by which results may name them. No rating changes.
+
+    Args:
+        pool: the pool.
+        rows: a dict for each player with `player` and any of `country`, `club`, `division`, `link`, `discord`, `steam`
+            and `fide`. Missing and None values do not change, and an empty string removes a detail.
+        actor: the sender, for the log.
+
+    Returns:
+        The number of players whose details have changed.
+
+    Raises:
+        ParameterError: a detail is unknown or invalid.
+        StoreError: the ID belongs to another player.
+    """
+    given = [*rows]
+    names, known, entries = admit_names(pool, [str(row.get("player")) for row in given]), details_by_account(pool), []
+    numbers = numbers_of(pool, names)
+    for name, row in zip(names, given, strict=True):
+        number = pool.snapshot.merged.get(numbers[name], numbers[name])
+        sent = {field: text for field, text in row.items() if field != "player" and text is not None}
+        changed = {field: valid_detail(field, text) for field, text in sent.items()}
+        before = known.get(number, {})
+        after = {field: text for field, text in (before | changed).items() if text}
+        if after == before:
+            continue
+        for field in IDS:
+            replace_id(pool, number, field, before.get(field), after.get(field))
+        known[number] = after
+        fields = sorted(field for field in changed if changed[field] != before.get(field, ""))
+        body = {"fields": fields, "details": json.dumps(after, ensure_ascii=False)}
+        entries.append(json_entry(str(number), body, actor))
+    append(pool, DETAIL, entries)
+    return len(entries)
+
+
+def valid_detail(field: str, text: Any) -> str:
+    if field not in (*DETAILS, *IDS):
+        raise ParameterError(f"{field!r} is not a detail of a player. Use one of {', '.join((*DETAILS, *IDS))}.")
+    value = str(text).strip()
+    if field == "link" and value and not is_page_address(value):
+        raise ParameterError(f"link: {value!r} is not the address of a page. Write it in full, with https://.")
+    return admit(value, field) if value else ""
+
+
+def replace_id(pool: PoolReader, number: int, kind: str, before: str | None, after: str | None) -> None:
+    """Give a player a new ID, by which results may name the player, in place of the former one."""
+    if before == after:
+        return
+    if before:
+        forget_alias(pool, f"{kind}:{before}")
+    if after:
+        alias = f"{kind}:{after}"
+        if exact_numbers(pool, [alias]):
+            raise StoreError(f"{alias!r} is already another player. Merge the two if they are the same.")
+        insert_aliases(pool, [(alias, number)])

@@ -6,7 +6,7 @@ all redacted entries, so that later changes to them would be noticed.
 """
 
 import json
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from itertools import count
 from typing import Any
@@ -18,6 +18,7 @@ from podium.log.log import (
     ANONYMIZE,
     CANCEL,
     DESCRIBE,
+    DETAIL,
     PLAN,
     REDACT,
     REGISTER,
@@ -100,8 +101,9 @@ class Anonymization:
 class Redaction:
     """The log entries that mention names, and the replacements for their texts."""
 
-    def __init__(self, pool: PoolReader, mentions: Mentions) -> None:
-        self.pool, self.mentions = pool, mentions
+    def __init__(self, pool: PoolReader, names: Mapping[str, int], number: int) -> None:
+        self.pool, self.mentions = pool, Mentions(names)
+        mentions, accounts = self.mentions, {str(account) for account in (number, *names.values())}
         self.ids: dict[str, str] = {}
         self.entries: dict[int, dict[str, Any]] = {}  # new values of columns, by place
         self.hashes: dict[int, str] = {}
@@ -112,7 +114,9 @@ class Redaction:
             texts = row.subject, row.match_id or "", row.actor, row.body.decode()
             if mentions.may_be_in("\n".join(texts)):
                 self._look_at(row, previous)
-            if row.title and mentions.may_be_in(row.title.decode()):
+            if row.title and row.kind == DETAIL and row.subject in accounts:
+                self.titles.append((row.seq, row.place))
+            elif row.title and mentions.may_be_in(row.title.decode()):
                 texts = json.loads(b"{" + row.title[1:] + b"}").values()
                 self.titles += [(row.seq, row.place)] if any(text in mentions for text in texts) else []
             previous = row.hash
@@ -253,7 +257,7 @@ def anonymization(pool: PoolReader, name: str) -> Anonymization:
         UnknownError: the pool or the player does not exist.
     """
     number = number_of(pool, name)
-    found = Redaction(pool, Mentions(names_removed(pool, number)))
+    found = Redaction(pool, names_removed(pool, number), number)
     (current,) = names_of(pool, [number]).values()
     entries = found.entries.keys() | {place for _, place in found.titles}
     return Anonymization(current, pseudonym(pool, number), found.ids, len(entries), len(found.reasons))
@@ -270,7 +274,7 @@ def anonymize(pool: PoolReader, name: str, *, actor: str = "") -> str:
     """
     number = number_of(pool, name)
     names = names_removed(pool, number)
-    found = Redaction(pool, Mentions(names))
+    found = Redaction(pool, names, number)
     actor = "anonymized" if actor in found.mentions else actor
     for account in {number, *names.values()}:
         new = pseudonym(pool, account)

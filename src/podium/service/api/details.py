@@ -1,0 +1,52 @@
+"""Routes for the details of players, such as clubs, countries and IDs in other programs."""
+
+from pydantic import Field
+
+from podium.service.api.bodies import Strict, with_example
+from podium.service.api.dependencies import Admin, ReadAccess, RequestedAct, Sent
+from podium.service.http.errors import WRITE_ERRORS, error_responses
+from podium.service.http.json import PoolName, SentName
+from podium.service.http.requests import CurrentStore, ReadRouter
+from podium.views.details import PlayerDetail, PlayerIds
+
+router = ReadRouter("players")
+
+
+class SentDetails(Strict):
+    """Details of a player. Omitted fields keep their values. An empty string removes a detail."""
+
+    player: SentName
+    country: str | None = None
+    club: str | None = None
+    division: str | None = None
+    link: str | None = None
+    discord: str | None = None
+    steam: str | None = None
+    fide: str | None = None
+
+
+class Details(Strict):
+    """Details of several players."""
+
+    model_config = with_example({"players": [{"player": "ana", "club": "Kart Club", "discord": "80351110224678912"}]})
+
+    players: list[SentDetails] = Field(min_length=1, max_length=10_000, description="The players, who may be new.")
+
+
+@router.get("/{pool}/details")
+def player_details(pool: PoolName, store: CurrentStore, _key: ReadAccess) -> tuple[PlayerDetail, ...]:
+    """List the country, club, division and link of each player who has some."""
+    return store.player_details(pool)
+
+
+@router.get("/{pool}/ids")
+def player_ids(pool: PoolName, store: CurrentStore, _key: Admin) -> tuple[PlayerIds, ...]:
+    """List the players' IDs in other programs. Results may name a player by one, such as `discord:123`."""
+    return store.player_ids(pool)
+
+
+@router.put("/{pool}/details", responses=error_responses(*WRITE_ERRORS))
+async def set_details(pool: PoolName, act: RequestedAct, body: Sent[Details]) -> int:
+    """Set details of players, and return the number of players that have changed. No rating changes."""
+    rows = [player.model_dump() for player in body.players]
+    return await act.run(act.store.set_details, pool, rows)

@@ -1,0 +1,99 @@
+"""Details of players: beside the log, by a salted hash in it; IDs by which results name players."""
+
+import pytest
+from races import calling, rows
+
+import podium
+from podium.log.schema import log
+from podium.store import Store
+from podium.systems import find
+
+ANA = {"player": "ana", "country": "DE", "club": "Kart Club", "division": "A", "link": "https://example.org/ana"}
+IDS = {"player": "ana", "discord": "80351110224678912", "steam": "76561", "fide": "4100018"}
+
+
+@pytest.fixture
+def pool(store):
+    store.create_pool("main", find("elo")())
+    store.submit("main", rows(1, ("ana", "ben")))
+    assert store.set_details("main", [ANA | IDS, {"player": "new", "club": "Other"}]) == 2
+    return store
+
+
+def details(store, player="ana"):
+    return {row.player: row for row in store.player_details("main")}.get(player)
+
+
+def bodies(store):
+    with store.reading("main") as known:
+        return b"".join(row.body for row in known.execute(log.select()).all())
+
+
+def test_they_are_stored_next_to_the_log_and_no_rating_changes(pool):
+    before = pool.leaderboard("main")
+    assert details(pool).club == "Kart Club"
+    assert [each.discord for each in pool.player_ids("main")] == [IDS["discord"]]
+    assert pool.set_details("main", [{"player": "ana", "club": "New Club", "division": ""}]) == 1
+    assert pool.set_details("main", [{"player": "ana", "club": "New Club", "division": None}]) == 0
+    assert (details(pool).club, details(pool).division, details(pool).country) == ("New Club", None, "DE")
+    assert pool.leaderboard("main") == before
+    assert b"Club" not in bodies(pool)
+    assert IDS["discord"].encode() not in bodies(pool)
+    assert [entry.player for entry in pool.log("main") if entry.kind == "detail"] == ["ana", "new", "ana"]
+    assert pool.verify() == []
+
+
+def test_results_name_a_player_by_an_id(pool):
+    pool.rename("main", "ana", "anna")
+    (receipt,) = pool.submit("main", rows(2, ("discord:80351110224678912", "steam:1")))
+    assert [change.player for change in receipt.changes] == ["anna", "steam:1"]
+    pool.set_details("main", [{"player": "ben", "steam": "9"}, {"player": "anna", "discord": "7"}])
+    (receipt,) = pool.submit("main", rows(3, ("steam:9", "discord:7")))
+    assert [change.player for change in receipt.changes] == ["ben", "anna"]
+    with pytest.raises(podium.PodiumError, match="already another player"):
+        pool.set_details("main", [{"player": "new", "steam": "9"}])
+    for detail in ({"link": "example.org"}, {"shoe": "42"}, {"club": "a\nb"}):
+        with pytest.raises(podium.ParameterError, match=next(iter(detail))):
+            pool.set_details("main", [{"player": "new"} | detail])
+    assert pool.verify() == []
+
+
+def test_anonymizing_removes_them_and_the_player_is_still_recognised(pool, tmp_path):
+    pool.set_details("main", [{"player": "ana", "club": "New Club"}, {"player": "ben", "club": "Friends of Ana"}])
+    name = pool.anonymize("main", "ana")
+    assert details(pool, name) is None
+    assert details(pool, "ben") is None  # it mentioned the name
+    assert pool.player_ids("main") == ()
+    assert pool.verify() == []
+    lines = "".join(pool.export_pool("main"))
+    assert "Club" not in lines
+    assert IDS["discord"] not in lines
+    assert "example.org" not in lines
+    (receipt,) = pool.submit("main", rows(2, ("discord:80351110224678912", "ben")))
+    assert receipt.changes[0].player == name
+
+
+def test_merges_exports_and_other_processes_keep_them(pool, new_url):
+    pool.submit("main", rows(2, ("cleo", "ben")))
+    pool.merge("main", "ana", "cleo")
+    assert details(pool, "cleo").club == "Kart Club"
+    assert pool.keep_snapshot("main", entries=0)
+    other, again = Store(new_url("sqlite")), Store(pool.engine.url.render_as_string(hide_password=False))
+    assert other.import_pool([*pool.export_pool("main")]).moved == 0
+    for one in (other, again):
+        assert one.player_details("main") == pool.player_details("main")
+        assert one.player_ids("main") == pool.player_ids("main")
+        assert one.verify() == []
+        one.close()
+    pool.unmerge("main", "ana")
+    assert details(pool, "cleo") is None
+
+
+def test_readers_see_no_ids(pool):
+    with calling(pool, "read") as client:
+        assert client.get("/api/v1/pools/main/details").json()[0]["club"] == "Kart Club"
+        assert client.get("/api/v1/pools/main/ids").status_code == 403
+        assert client.put("/api/v1/pools/main/details", json={"players": [{"player": "ben"}]}).status_code == 403
+    with calling(pool) as client:
+        assert client.get("/api/v1/pools/main/ids").json()[0]["steam"] == "76561"
+        assert client.put("/api/v1/pools/main/details", json={"players": [{"player": "ben", "club": "x"}]}).json() == 1

@@ -171,7 +171,7 @@ def test_mistakes_give_one_line_errors(words):
 def test_a_pool_can_be_described(sqlite_store):
     described = ("--title", "Bikes", "--contact", "stewards@example.org", "--player-word", "rider", "--public")
     run("pool", "create", "bikes", "--system", "elo", *described)
-    assert 'bikes,elo,open,Bikes,stewards@example.org,rider,"","","",true' in run("pool", "list", "--format", "csv")
+    assert 'bikes,elo,open,Bikes,stewards@example.org,rider,"","","","",true' in run("pool", "list", "--format", "csv")
     assert run("pool", "set", "bikes", "--title", "", "--private") == (
         "pool bikes is private\ncontact: stewards@example.org\nplayer word: rider\n"
     )

@@ -69,7 +69,7 @@ class StoredReport:
     actor: str  # sender of the event, for the log
     player: int
     started_at: str | None
-    rows: list[dict[str, Any]]  # of a results table, by player, without the event's ID and date
+    rows: list[dict[str, Any]]  # of a results table, as they were sent, without the event's ID and date
     answers: dict[int, bool]  # by player; True if the player confirmed it
 
     def consent(self) -> float:
@@ -156,15 +156,18 @@ def add_report(pool: PoolReader, player: int, rows: Sequence[Mapping[str, Any]],
     check_rows(pool, rows)
     left_out = "event_id", "started_at"
     kept = [{name: value for name, value in row.items() if name not in left_out} for row in own]
-    kept.sort(key=itemgetter("player"))
     report_id = f"report-{hashlib.blake2b(f'{player} {form} {kept}'.encode(), digest_size=5).hexdigest()}"
     new = StoredReport(report_id, now(), OPEN, CONFIRMED, player, started_at, kept, {player: True})
     known = read_reports(pool)
     for found in known:
         if found.report_id == report_id:
             return as_answer(pool, found)
+    by_player = itemgetter("player")
     for found in known:
-        is_same = found.rows == kept and str(found.started_at)[:DAY] == str(started_at)[:DAY]
+        is_same = (
+            sorted(found.rows, key=by_player) == sorted(kept, key=by_player)
+            and str(found.started_at)[:DAY] == str(started_at)[:DAY]
+        )
         if is_same and found.status == OPEN and player not in found.answers:
             return answer_report(pool, found.report_id, player, agrees=True)
     if sum(found.player == player and found.reported_at > new.reported_at - DAY_US for found in known) >= MAX_PER_DAY:

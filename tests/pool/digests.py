@@ -35,9 +35,19 @@ def ledger_of(snapshot):
     uid = rows.part("event")
     columns = {name: rows.part(name) for name in ("place", "rank", "before", "state")}
     columns |= {name: events.columns.at(name, uid) for name in ("started_at", "seq")}
+    columns["state"] = state_before_revision_12(columns["state"], snapshot.pool.system)
     columns["player"] = numbers_of(rows.part("slot"))
     columns["field"] = np.repeat(events.order.part("field"), np.diff(events.order.part("stop"), prepend=0))
     return columns
+
+
+def state_before_revision_12(states, system):
+    """Return states as earlier versions had them: `deviation` had the value that is now in `filtered`."""
+    if "filtered" not in system.state_type._fields:
+        return states
+    states, filtered = states.copy(), system.column("filtered")
+    states[:, system.column("deviation")] = states[:, filtered]
+    return np.delete(states, filtered, axis=1)
 
 
 def digests_of_history(path, seed, ledger):

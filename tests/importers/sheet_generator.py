@@ -18,8 +18,8 @@ from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1])]
 
+from sheet_author import Author, Truth
 from sheet_games import crosstable, game_list, game_sheets, swiss, trf
-from sheet_hand import Hand, Truth
 from sheet_judging import judge, tally
 from sheet_races import one_race, race_sheets, race_table, round_columns
 
@@ -54,11 +54,11 @@ def write_sheet(seed, number, folder):
     """Generate and write a sheet. The same seed and number give the same sheet."""
     layout = DEALT[number % len(DEALT)]
     build, _, only = LAYOUTS[layout]
-    hand = Hand(random.Random(f"{seed}/{number}"), only)  # noqa: S311  (sheets, no secrets)
-    sheets, truth = build(hand)
-    truth.ask = truth.ask or hand.ask
-    path = folder / f"{number:03d} {layout.replace(', ', '-')} {hand.language}.{hand.suffix}"
-    hand.saved(sheets, path)
+    author = Author(random.Random(f"{seed}/{number}"), only)  # noqa: S311  (sheets, no secrets)
+    sheets, truth = build(author)
+    truth.ask = truth.ask or author.ask
+    path = folder / f"{number:03d} {layout.replace(', ', '-')} {author.language}.{author.suffix}"
+    author.saved(sheets, path)
     return Sheet(layout, path, truth)
 
 

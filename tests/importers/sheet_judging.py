@@ -4,7 +4,7 @@ import unicodedata
 from collections import Counter
 from itertools import groupby
 
-from sheet_hand import OUT, heat_of
+from sheet_author import OUT, heat_of
 
 import podium
 from podium.errors import PodiumError

@@ -1,7 +1,7 @@
 """Columns that may hold times, places or points: the reader asks, unless the sheet itself makes it clear."""
 
 import pytest
-from test_lenient_door import run
+from test_lenient_reading import run
 from test_sheets_of_others import heats_in, read
 
 import podium

@@ -1,7 +1,7 @@
 """FIDE's tournament reports: codes for rounds without a rated game, and blanks."""
 
 import pytest
-from test_lenient_door import refusal
+from test_lenient_reading import refusal
 from test_sheets_of_others import heats_in, read
 
 import podium

@@ -1,7 +1,7 @@
 """Pairs of players in several forms, a column for each place, and cells without a player."""
 
 import pytest
-from test_lenient_door import run
+from test_lenient_reading import run
 from test_sheets_of_others import heats_in, read
 
 import podium

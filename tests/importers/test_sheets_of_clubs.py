@@ -7,8 +7,8 @@ from datetime import datetime
 import polars as pl
 import pytest
 from extent import FULL, times
+from sheet_author import OUT, WORDS
 from sheet_generator import LAYOUTS, write_sheet
-from sheet_hand import OUT, WORDS
 from sheet_judging import CRASHED, REFUSED, RIGHT, WRONG, events_of, first_difference, judge, tally
 
 COUNT = times(120, 200)

@@ -3,7 +3,7 @@
 import pytest
 from commands import run
 
-HONEST = [
+NAMES = [
     "<b>x</b>",
     "<script>alert(1)</script>",
     "[bold]y[/bold]",
@@ -17,15 +17,15 @@ HONEST = [
 @pytest.fixture(scope="module")
 def file(tmp_path_factory):
     path = tmp_path_factory.mktemp("honest") / "r.csv"
-    lines = [f'{event},"{name}",{place}' for event in range(6) for place, name in enumerate(HONEST, start=1)]
+    lines = [f'{event},"{name}",{place}' for event in range(6) for place, name in enumerate(NAMES, start=1)]
     path.write_text("event_id,player,position\n" + "\n".join(lines) + "\n", encoding="utf-8")
     return path
 
 
 def test_tables_show_markup_as_text(file):
     shown = run("leaderboard", file, "--system", "elo", "--min-events", "0")
-    assert all(name in shown for name in HONEST)
-    assert HONEST[2] in run("explain", file, "--system", "elo", "--event", "0", "--player", HONEST[2])
+    assert all(name in shown for name in NAMES)
+    assert NAMES[2] in run("explain", file, "--system", "elo", "--event", "0", "--player", NAMES[2])
     assert "<b>x</b>" in run("predict", file, "--system", "elo", "--entrants", "<b>x</b>,[/]")
 
 

@@ -160,10 +160,10 @@ def test_a_users_system_does_not_affect_types_of_shipped_systems():
 import numba
 from numba.core.serialize import dumps
 from podium.systems import find
-from test_rules_anew import Duel
+from test_replaced_rules import Duel
 stranger = numba.typeof(Duel().arguments())
 shipped = numba.typeof(find("elo")().arguments())
-print(b"test_rules_anew" in dumps(stranger), b"test_rules_anew" in dumps(shipped))
+print(b"test_replaced_rules" in dumps(stranger), b"test_replaced_rules" in dumps(shipped))
 """
     run = [sys.executable, "-c", program]
     printed = subprocess.run(run, check=True, capture_output=True, text=True, cwd=Path(__file__).parent)

@@ -1,4 +1,4 @@
-"""The style of a sheet: its language, its forms of dates, names and marks, and its kind of file."""
+"""The author of a sheet: the language, the forms of dates, names and marks, and the kind of file."""
 
 import csv
 import io
@@ -66,8 +66,8 @@ def heat_of(entries):
 
 
 @dataclass
-class Hand:
-    """The random style of one sheet. Each choice stays the same for the entire sheet."""
+class Author:
+    """The random author of one sheet, whose choices stay the same for the entire sheet."""
 
     rng: random.Random
     only: str = ""  # the kind of file, if the layout needs one

@@ -31,7 +31,8 @@ def test_an_upgrade_keeps_the_log_makes_a_copy_and_verifies(frozen, podium_comma
     with closing(Store(f"sqlite:///{tmp_path / 'new.db'}")):
         newest = read(tmp_path / "new.db", "SELECT version_num FROM alembic_version")
     assert read(frozen, "SELECT version_num FROM alembic_version") == newest != [earlier]
-    assert read(frozen, "SELECT pool_id, seq, kind, body, hash FROM log ORDER BY pool_id, seq") == log
+    kept = read(frozen, "SELECT pool_id, seq, kind, body, hash FROM log ORDER BY pool_id, seq")
+    assert [entry for entry in kept if entry[2] != "rerate"] == log  # deviations have changed since then
     (copy,) = tmp_path.glob("before-before-upgrade-*.db")
     assert read(copy, "SELECT version_num FROM alembic_version") == [earlier]
     assert podium_command("verify", "--db", frozen)[0] == 0

@@ -20,6 +20,7 @@ from podium.log.statements import FIRST_EQUIPMENT, among, insert, is_equipment, 
 from podium.results.names import admit, are_alike, key, normalise, refusal, search_key
 from podium.support.words import PAIR, WRITTEN_OUT
 
+IDS = ("discord", "steam", "fide")  # programs whose IDs are former names such as discord:123, which no search finds
 FEW_NAMES = 500  # up to this many names are looked up one by one
 # if the pool has at most this many players per name, reading all names is faster than lookups
 POOL_PER_NAME = 2
@@ -226,7 +227,7 @@ def unrated_error(pool: Pool, name: str) -> UnknownError:
 def insert_aliases(pool: PoolView, aliases: Iterable[tuple[str, int]]) -> None:
     rows = [
         {"pool_id": pool.id, "name": name, "player_id": number}
-        | {"folded": None if is_equipment(number) else search_key(name)}
+        | {"folded": None if is_equipment(number) or name.partition(":")[0] in IDS else search_key(name)}
         for name, number in aliases
     ]
     if rows:

@@ -3,12 +3,12 @@
 import json
 
 from podium.log.log import titles_in
+from podium.log.players import IDS
 from podium.support.answers import answer, described
 from podium.views.names import present_names
 from podium.views.reader import PoolAt
 
 DETAILS = ("country", "club", "division", "link")
-IDS = ("discord", "steam", "fide")  # only for admins; results may name a player as discord:123
 
 
 @answer

@@ -218,8 +218,9 @@ def set_details(
     form: Format = options.FORM,
 ) -> None:
     """Set details of players, or list them. Results may name a player by an ID, such as discord:123."""
+    from podium.log.players import IDS
     from podium.results.reading import loaded
-    from podium.views.details import DETAILS, IDS
+    from podium.views.details import DETAILS
 
     if file is None and player is None:
         ids = {each.player: asdict(each) for each in store.player_ids(name)}

@@ -10,6 +10,7 @@ from markupsafe import Markup
 from podium.errors import ParameterError, PodiumError
 from podium.importers import times
 from podium.log.log import current_kind
+from podium.log.players import IDS
 from podium.log.pools import UNDATED, read_when
 from podium.pages.numbers import day, percent
 from podium.results.names import normalise
@@ -20,7 +21,7 @@ from podium.service.http.requests import CurrentStore, run_in
 from podium.service.http.visitors import Form
 from podium.service.web.rendering import Page, PageRouter, address, go_on, pool_address, pool_header, render
 from podium.store.writing.anonymizing import COPIES, Anonymization
-from podium.views.details import DETAILS, IDS
+from podium.views.details import DETAILS
 from podium.views.events import EVENT_KINDS
 
 PAGE_ENTRIES = 50

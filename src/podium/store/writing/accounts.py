@@ -15,6 +15,7 @@ from podium.log.content import Content
 from podium.log.database import StoreError
 from podium.log.log import DETAIL, MERGE, RENAME, START, UNMERGE, VOID, append, json_entry
 from podium.log.players import (
+    IDS,
     admit_names,
     exact_numbers,
     forget_alias,
@@ -35,7 +36,7 @@ from podium.results.names import admit, is_page_address, normalise
 from podium.store.following import PoolReader
 from podium.store.writing.proposals import Act, Proposal
 from podium.views.changes import career_of
-from podium.views.details import DETAILS, IDS, details_by_account
+from podium.views.details import DETAILS, details_by_account
 from podium.views.names import accounts_of, number_of
 
 

@@ -34,11 +34,6 @@ def ledger_of(snapshot):
     rows, events = snapshot.rows, snapshot.events
     uid = rows.part("event")
     columns = {name: rows.part(name) for name in ("place", "rank", "before", "state")}
-    fields = snapshot.pool.system.state_type._fields
-    if "filtered" in fields:  # the earlier store had no deviation of its own for display
-        state, filtered = columns["state"].copy(), fields.index("filtered")
-        state[:, fields.index("deviation")] = state[:, filtered]
-        columns["state"] = np.delete(state, filtered, axis=1)
     columns |= {name: events.columns.at(name, uid) for name in ("started_at", "seq")}
     columns["state"] = state_before_revision_12(columns["state"], snapshot.pool.system)
     columns["player"] = numbers_of(rows.part("slot"))

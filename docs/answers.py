@@ -26,7 +26,7 @@ EXAMPLES = SOURCE / "service" / "api" / "examples.json"
 MODULES = {  # by the tag of the operations whose answers are not in an earlier module
     None: ("answers", "The service's answers"),
     "chances": ("chance_answers", "The service's answers about chances and upcoming races"),
-    "pages": ("page_answers", "The service's answers with what pages show"),
+    "pages": ("page_answers", "The service's answers about pages, rankings and reports"),
 }
 TOGETHER = {
     "fixtures": "chances",

@@ -1,4 +1,4 @@
-"""The service's answers with what pages show, as `make docs` writes them from its OpenAPI document."""
+"""The service's answers about pages, rankings and reports, as `make docs` writes them from its OpenAPI document."""
 
 from datetime import date, datetime
 from typing import Literal, NotRequired, TypedDict

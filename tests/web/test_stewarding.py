@@ -45,7 +45,7 @@ def figures(page, player):
     page.goto(ADDRESS)
     rating = page.locator(f"tr:has(a[href$='/players/{player}']) .rating").first.inner_text().split()[0]
     page.goto(f"{ADDRESS}/events/e3")
-    return rating, page.locator(f"a[href$='/events/e3/{player}'] span").first.inner_text()
+    return rating, page.locator(f"a[href$='/events/e3/{player}']").first.inner_text()
 
 
 def test_every_figure_follows_a_correction(site, cup, screens):

@@ -250,7 +250,7 @@ def show_log(
 
 @pool.command(
     "links",
-    "podium pool links karts ana --act give --address https://ratings.example.org --format csv",
+    "podium pool links karts --act give --format csv",
 )
 def list_links(
     name: str = NAME,

@@ -92,6 +92,7 @@ def test_merges_exports_and_other_processes_keep_them(pool, new_url):
 def test_readers_see_no_ids(pool):
     with calling(pool, "read") as client:
         assert "8035" not in client.get("/api/v1/pools/main/search?q=discord").text
+        assert "8035" not in client.get("/api/v1/pools/main/players/ana/card").text
         assert client.get("/api/v1/pools/main/details").json()[0]["club"] == "Kart Club"
         assert client.get("/api/v1/pools/main/ids").status_code == 403
         assert client.put("/api/v1/pools/main/details", json={"players": [{"player": "ben"}]}).status_code == 403

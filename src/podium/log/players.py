@@ -20,7 +20,7 @@ from podium.log.statements import FIRST_EQUIPMENT, among, insert, is_equipment, 
 from podium.results.names import admit, are_alike, key, normalise, refusal, search_key
 from podium.support.words import PAIR, WRITTEN_OUT
 
-IDS = ("discord", "steam", "fide")  # programs whose IDs are former names such as discord:123, which no search finds
+IDS = ("discord", "steam", "fide")  # programs whose IDs are former names such as discord:123, for admins only
 FEW_NAMES = 500  # up to this many names are looked up one by one
 # if the pool has at most this many players per name, reading all names is faster than lookups
 POOL_PER_NAME = 2
@@ -227,11 +227,16 @@ def unrated_error(pool: Pool, name: str) -> UnknownError:
 def insert_aliases(pool: PoolView, aliases: Iterable[tuple[str, int]]) -> None:
     rows = [
         {"pool_id": pool.id, "name": name, "player_id": number}
-        | {"folded": None if is_equipment(number) or name.partition(":")[0] in IDS else search_key(name)}
+        | {"folded": None if is_equipment(number) or is_id(name) else search_key(name)}
         for name, number in aliases
     ]
     if rows:
         pool.connection.execute(sa.insert(alias), rows)
+
+
+def is_id(name: str) -> bool:
+    """Return True if a name is an ID in another program, such as discord:123."""
+    return name.startswith(tuple(f"{program}:" for program in IDS))
 
 
 def forget_alias(pool: PoolView, name: str) -> None:

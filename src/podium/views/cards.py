@@ -8,6 +8,7 @@ import numpy as np
 from podium.engine.replay import States
 from podium.engine.system import System
 from podium.ledger import history
+from podium.log.players import is_id
 from podium.log.pools import When, time_of
 from podium.pool.columns import Array, slot_of
 from podium.support.arrays import Floats, Integers, Mask
@@ -99,6 +100,7 @@ def player_card(pool: PoolAt, name: str, listing: player_models.Listing = ESTABL
     titles = titles_of(pool, {*newest.content_seqs, *best.content_seqs, *worst.content_seqs})
     form = form_lines(pool, newest, titles)
     moved = math.fsum(judged.gain.tolist())
+    names = {name for name, _ in names_had(pool, stands.number) if not is_id(name)}
     return answer_from(
         player_models.PlayerCard,
         stands,
@@ -125,7 +127,7 @@ def player_card(pool: PoolAt, name: str, listing: player_models.Listing = ESTABL
         finding_shown=first_five.shown_sum,
         nearby=beside,
         encounters=encounters(pool, stands.number, career),
-        former_names=tuple(sorted({name for name, _ in names_had(pool, stands.number)} - {stands.player})),
+        former_names=tuple(sorted(names - {stands.player})),
     )
 
 

@@ -39,8 +39,8 @@ def store(sqlite_store):
 def as_json(value):
     """Return a read model as the client sees it, with lists instead of tuples."""
     if isinstance(value, dict):
-        numbers = {"sequence", "last_sequence", "first_sequence", "since_sequence"}  # dated pools omit these
-        return {name: as_json(each) for name, each in value.items() if each is not None or name not in numbers}
+        omitted = {"sequence", "last_sequence", "first_sequence", "since_sequence", "details"}  # if they are None
+        return {name: as_json(each) for name, each in value.items() if each is not None or name not in omitted}
     return [as_json(each) for each in value] if isinstance(value, list | tuple) else value
 
 

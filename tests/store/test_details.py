@@ -99,3 +99,43 @@ def test_readers_see_no_ids(pool):
     with calling(pool) as client:
         assert client.get("/api/v1/pools/main/ids").json()[0]["steam"] == "76561"
         assert client.put("/api/v1/pools/main/details", json={"players": [{"player": "ben", "club": "x"}]}).json() == 1
+
+
+def test_boards_list_the_players_with_a_detail(pool):
+    pool.set_details("main", [{"player": "ben", "club": "Kart Club", "country": "FR"}])
+    pool.submit("main", rows(2, ("cleo", "ben", "dee")))
+    pool.set_details("main", [{"player": "cleo", "club": "Other", "country": "DE"}])
+    with calling(pool, "read") as client:
+        path = "/api/v1/pools/main/leaderboard"
+        board = client.get(path, params={"club": "Kart Club"}).json()
+        assert [(row["rank"], row["player"]) for row in board["players"]] == [(1, "ana"), (2, "ben")]
+        assert (board["listed"], board["rated"]) == (2, 4)
+        both = client.get(path, params={"club": "Kart Club", "country": "FR"}).json()["players"]
+        assert [(row["rank"], row["player"]) for row in both] == [(1, "ben")]
+        assert client.get(path, params={"division": "Z"}).json()["players"] == []
+        assert client.get(path, params={"club": ""}).json()["listed"] == 4
+        assert client.get(path, params={"club": "Other", "at": "2030-01-01"}).status_code == 422
+        page = client.get("/main?club=Kart+Club&all=1").text
+        assert "<bdi>club Kart Club</bdi>" in page
+        assert "<option selected>Kart Club</option>" in page
+        assert 'name="division"' in page
+    pool.merge("main", "ana", "dee")
+    name = pool.anonymize("main", "ben")
+    assert pool.detail_choices("main") == {"country": ("DE",), "club": ("Kart Club", "Other"), "division": ("A",)}
+    with calling(pool, "read") as client:
+        listed = client.get(path, params={"club": "Kart Club"}).json()["players"]
+        assert [row["player"] for row in listed] == ["dee"]
+        assert "details" not in client.get(f"/api/v1/pools/main/players/{name}").json()
+
+
+def test_a_players_page_and_card_show_them_without_ids(pool):
+    pool.set_details("main", [{"player": "ana", "club": "<b>Kart & Co</b>"}, {"player": "ben", "steam": "1"}])
+    with calling(pool, "read") as client:
+        shown = ANA | {"club": "<b>Kart & Co</b>"}
+        assert client.get("/api/v1/pools/main/players/ana").json()["details"] == shown
+        assert client.get("/api/v1/pools/main/players/ana/card").json()["details"] == shown
+        assert "details" not in client.get("/api/v1/pools/main/players/ben/card").json()
+        page = client.get("/main/players/ana").text
+        assert "<bdi>&lt;b&gt;Kart &amp; Co&lt;/b&gt;</bdi>" in page
+        assert '<a href="https://example.org/ana" rel="nofollow noopener external">' in page
+        assert IDS["discord"] not in page

@@ -285,6 +285,16 @@ class CareerChange(TypedDict):
     sequence: NotRequired[float]  # Number of the event, in a pool with numbered events.
 
 
+class PlayerDetail(TypedDict):
+    """What a pool says about a player besides the rating."""
+
+    player: str  # The player's name.
+    country: str | None  # Country, or null.
+    club: str | None  # Club, or null.
+    division: str | None  # Division, or null.
+    link: str | None  # Web address, or null.
+
+
 class PlayerDetails(TypedDict):
     """A player's rank and history."""
 
@@ -296,6 +306,7 @@ class PlayerDetails(TypedDict):
     events: int  # Number of rated events in which the player has taken part.
     last_played_at: datetime | None  # Start of the player's last rated event. Null in a pool with numbered events.
     history: list[CareerChange]  # The latest changes, newest first.
+    details: NotRequired[PlayerDetail]  # Country, club, division and link of a player who has some.
     last_sequence: NotRequired[float]  # Number of the player's last rated event, in a pool with numbered events.
 
 
@@ -475,16 +486,6 @@ class LogRecord(TypedDict):
     actor: str  # Name of the key, or the name given to the command.
     reason: str | None  # Reason. Null if no reason was given, or if it was deleted.
     moved: Moved | None  # Effect of a correction. Null for other entries and in imported pools.
-
-
-class PlayerDetail(TypedDict):
-    """What a pool says about a player besides the rating."""
-
-    player: str  # The player's name.
-    country: str | None  # Country, or null.
-    club: str | None  # Club, or null.
-    division: str | None  # Division, or null.
-    link: str | None  # Web address, or null.
 
 
 class PlayerIds(TypedDict):

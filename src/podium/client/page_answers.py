@@ -5,6 +5,7 @@ from typing import Literal, NotRequired, TypedDict
 
 from podium.client.answers import (
     EventHeadline,
+    PlayerDetail,
 )
 
 
@@ -247,6 +248,7 @@ class PlayerCard(TypedDict):
     encounters: list[Encounters]
     former_names: list[str]  # Other names under which the player can be found, in alphabetical order.
     first_sequence: NotRequired[float]  # Number of the player's first rated event, in a pool with numbered events.
+    details: NotRequired[PlayerDetail]  # Country, club, division and link of a player who has some.
     since_sequence: NotRequired[float]  # In pools without dates: number of the event at which the comparison starts.
     last_sequence: NotRequired[float]  # Number of the player's last rated event, in a pool with numbered events.
 

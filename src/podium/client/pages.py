@@ -158,6 +158,9 @@ class PageRoutes:
         min_events: int | None = None,
         active_within: str | None = None,
         provisional: bool = True,
+        country: str | None = None,
+        club: str | None = None,
+        division: str | None = None,
     ) -> Call[Leaderboard]:
         """List the players on the leaderboard who took part in the latest rated event, largest gain first.
 
@@ -167,6 +170,9 @@ class PageRoutes:
             active_within: List only players who were active within this time before the last event, such as 90d, 12w,
                 6mo or 1y. In pools without dates, each event counts as one day.
             provisional: Rank provisional players together with the others. If false, list them separately.
+            country: List only players with this detail.
+            club: List only players with this detail.
+            division: List only players with this detail.
 
         Returns:
             A page of the leaderboard. It has the fields `players, next, listed, rated, since, newest, provisional,
@@ -177,7 +183,15 @@ class PageRoutes:
             "/pools/{pool}/leaderboard/newest",
             Leaderboard,
             None,
-            {"top": top, "min_events": min_events, "active_within": active_within, "provisional": provisional},
+            {
+                "top": top,
+                "min_events": min_events,
+                "active_within": active_within,
+                "provisional": provisional,
+                "country": country,
+                "club": club,
+                "division": division,
+            },
             pool=pool,
         )
 
@@ -191,6 +205,9 @@ class PageRoutes:
         min_events: int | None = None,
         active_within: str | None = None,
         provisional: bool = True,
+        country: str | None = None,
+        club: str | None = None,
+        division: str | None = None,
     ) -> Call[PlayerPage]:
         """Find the page of the leaderboard that shows a player.
 
@@ -201,6 +218,9 @@ class PageRoutes:
             active_within: List only players who were active within this time before the last event, such as 90d, 12w,
                 6mo or 1y. In pools without dates, each event counts as one day.
             provisional: Rank provisional players together with the others. If false, list them separately.
+            country: List only players with this detail.
+            club: List only players with this detail.
+            division: List only players with this detail.
 
         Returns:
             The page of a board that shows a player. It has the fields `cursor`.
@@ -210,7 +230,15 @@ class PageRoutes:
             "/pools/{pool}/players/{player}/page",
             PlayerPage,
             None,
-            {"top": top, "min_events": min_events, "active_within": active_within, "provisional": provisional},
+            {
+                "top": top,
+                "min_events": min_events,
+                "active_within": active_within,
+                "provisional": provisional,
+                "country": country,
+                "club": club,
+                "division": division,
+            },
             pool=pool,
             player=player,
         )
@@ -273,7 +301,7 @@ class PageRoutes:
             An overview of a player. It has the fields `player, rating, deviation, score, tier, provisional, rank,
             would_be_rank, listed, move, since, events, first_played_at, last_played_at, peak, last_ten, last_ten_shown,
             last_ten_events, trend, chance, is_highest, streaks, form, best_days, worst_days, finding, finding_shown,
-            nearby, encounters, former_names, first_sequence, since_sequence, last_sequence`.
+            nearby, encounters, former_names, first_sequence, details, since_sequence, last_sequence`.
         """
         return json_call("GET", "/pools/{pool}/players/{player}/card", PlayerCard, pool=pool, player=player)
 

@@ -127,6 +127,9 @@ class ReadRoutes:
         min_events: int | None = None,
         active_within: str | None = None,
         provisional: bool = True,
+        country: str | None = None,
+        club: str | None = None,
+        division: str | None = None,
     ) -> Call[Leaderboard]:
         """Return a page of the leaderboard.
 
@@ -141,6 +144,9 @@ class ReadRoutes:
             active_within: List only players who were active within this time before the last event, such as 90d, 12w,
                 6mo or 1y. In pools without dates, each event counts as one day.
             provisional: Rank provisional players together with the others. If false, list them separately.
+            country: List only players with this detail.
+            club: List only players with this detail.
+            division: List only players with this detail.
 
         Returns:
             A page of the leaderboard. It has the fields `players, next, listed, rated, since, newest, provisional,
@@ -159,6 +165,9 @@ class ReadRoutes:
                 "min_events": min_events,
                 "active_within": active_within,
                 "provisional": provisional,
+                "country": country,
+                "club": club,
+                "division": division,
             },
             pool=pool,
         )
@@ -183,7 +192,7 @@ class ReadRoutes:
 
         Returns:
             A player's rank and history. It has the fields `player, rank, players, percentile, rating, events,
-            last_played_at, history, last_sequence`.
+            last_played_at, history, details, last_sequence`.
         """
         return json_call(
             "GET", "/pools/{pool}/players/{player}", PlayerDetails, None, {"most": most}, pool=pool, player=player

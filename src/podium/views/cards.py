@@ -17,6 +17,7 @@ from podium.views import player_models
 from podium.views.boards.board import ESTABLISHED, Board, PlayerStanding, Position, standing_of
 from podium.views.boards.daily import earlier_ranks
 from podium.views.changes import Changes, career_of
+from podium.views.details import details_of
 from podium.views.events import Titles, encounters, titles_of
 from podium.views.models import answer_from
 from podium.views.names import names_had
@@ -128,6 +129,7 @@ def player_card(pool: PoolAt, name: str, listing: player_models.Listing = ESTABL
         nearby=beside,
         encounters=encounters(pool, stands.number, career),
         former_names=tuple(sorted(names - {stands.player})),
+        details=details_of(pool, stands.number, stands.player),
     )
 
 

@@ -1,14 +1,16 @@
 """Details of players: country, club, division, a link, and IDs in other programs."""
 
 import json
+from collections import Counter
 
 from podium.log.log import titles_in
-from podium.log.players import IDS
+from podium.log.players import IDS, names_of
 from podium.support.answers import answer, described
-from podium.views.names import present_names
 from podium.views.reader import PoolAt
 
-DETAILS = ("country", "club", "division", "link")
+FILTERS = ("country", "club", "division")  # the details by which boards can be filtered
+DETAILS = (*FILTERS, "link")
+MAX_CHOICES = 100  # values of a detail to offer in a form
 
 
 @answer
@@ -39,15 +41,39 @@ def details_by_account(pool: PoolAt) -> dict[int, dict[str, str]]:
     return {number: json.loads(texts[seq]["details"]) for number, seq in seqs.items() if seq in texts}
 
 
-def details_by_name(pool: PoolAt) -> dict[str, dict[str, str]]:
-    """Return the details of each player by name. Those of a merged account count unless the player has some too."""
+def details_by_number(pool: PoolAt) -> dict[int, dict[str, str]]:
+    """Return the details of each player by number. Those of a merged account count unless the player has some too."""
 
-    def find() -> dict[str, dict[str, str]]:
+    def find() -> dict[int, dict[str, str]]:
         merged, found = pool.snapshot.merged, details_by_account(pool)
-        names = present_names(pool, found)
-        return {names[number]: found[number] for number in sorted(found, key=lambda number: number not in merged)}
+        order = sorted(found, key=lambda number: number not in merged)
+        return {merged.get(number, number): found[number] for number in order}
 
     return pool.value(("details",), find)
+
+
+def details_by_name(pool: PoolAt) -> dict[str, dict[str, str]]:
+    """Return the details of each player by name."""
+    found = details_by_number(pool)
+    names = names_of(pool, [*found])
+    return {names[number]: found[number] for number in found}
+
+
+def details_of(pool: PoolAt, number: int, name: str) -> PlayerDetail | None:
+    """Return the details of a player, or None if the player has none."""
+    found = details_by_number(pool).get(number, {})
+    return PlayerDetail(name, *map(found.get, DETAILS)) if {*DETAILS} & {*found} else None
+
+
+def detail_choices(pool: PoolAt) -> dict[str, tuple[str, ...]]:
+    """List the countries, clubs and divisions by which a board can be filtered.
+
+    Returns:
+        The most frequent values of each detail, in alphabetical order.
+    """
+    found = details_by_number(pool).values()
+    counts = {name: Counter(details[name] for details in found if name in details) for name in FILTERS}
+    return {name: tuple(sorted(value for value, _ in count.most_common(MAX_CHOICES))) for name, count in counts.items()}
 
 
 def player_details(pool: PoolAt) -> tuple[PlayerDetail, ...]:

@@ -16,9 +16,11 @@ from podium.log.pools import Order
 from podium.results.columns import SHARED, STATUSES, is_shared
 from podium.support.answers import answer, answer_part, described
 from podium.views.changes import Change
+from podium.views.details import PlayerDetail
 from podium.views.names import EVENT_STATUSES
 
 Row = TypeVar("Row")
+DETAILS_OF = "Country, club, division and link of a player who has some."
 STARTED = "Start time of the event. Null in a pool with numbered events."
 SCORE = "The number that decides the rank, as the pool shows it. Many systems rank by the rating itself."
 TIER = "Tier of the score. Null if the pool has no tiers, or the score is below the lowest."
@@ -230,6 +232,7 @@ class PlayerDetails(PlayerRank):
     """A player's rank and history."""
 
     history: tuple[CareerChange, ...] = described("The latest changes, newest first.")
+    details: PlayerDetail | None = described(DETAILS_OF, default=None)
 
 
 @answer

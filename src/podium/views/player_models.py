@@ -5,7 +5,8 @@ from datetime import date, datetime, timedelta
 
 from podium.ledger.history import Trend
 from podium.support.answers import answer, described
-from podium.views.models import LAST_PLAYED, SCORE, STARTED, TIER, Compared, LastPlayed, Started, either
+from podium.views.details import PlayerDetail
+from podium.views.models import DETAILS_OF, LAST_PLAYED, SCORE, STARTED, TIER, Compared, LastPlayed, Started, either
 from podium.views.names import EVENT_STATUSES
 
 SHOWN_CHANGE = "The change as displayed: the difference between the two displayed ratings."
@@ -18,6 +19,7 @@ class Listing:
     min_events: int | None = None
     active_within: timedelta | None = None  # within this time before the pool's newest rated event
     provisional: bool = False  # True if players with a provisional rating are ranked among the others
+    details: tuple[tuple[str, str], ...] = ()  # details that players must have, such as ("club", "Kart Club")
 
 
 @answer
@@ -298,6 +300,7 @@ class PlayerCard(LastPlayed, Compared):
     first_sequence: float | None = described(
         "Number of the player's first rated event, in a pool with numbered events.", default=None
     )
+    details: PlayerDetail | None = described(DETAILS_OF, default=None)
 
     first_when = either("first_played_at", "first_sequence")  # time of the player's first event
 

@@ -29,7 +29,7 @@ from podium.service.http.json import (
     RefusedError,
     SeasonName,
 )
-from podium.service.http.requests import CurrentStore, ReadRouter
+from podium.service.http.requests import CurrentStore, ReadRouter, WantedDetails
 from podium.service.http.visitors import check_reader
 from podium.store import Store
 from podium.store.reading import explanations
@@ -92,6 +92,7 @@ def log(
 
 
 async def sent_listing(
+    details: WantedDetails,
     min_events: MinEvents = None,
     active_within: ActiveWithin = None,
     *,
@@ -100,7 +101,7 @@ async def sent_listing(
     ] = True,
 ) -> Listing:
     """Return the rules for the players to list, from a query."""
-    return Listing(min_events, None if active_within is None else span(active_within), provisional)
+    return Listing(min_events, None if active_within is None else span(active_within), provisional, details)
 
 
 SentListing = Annotated[Listing, Depends(sent_listing)]
@@ -132,6 +133,8 @@ def leaderboard(
         raise RefusedError("cursor", ALONE)
     elif not listing.provisional:
         raise RefusedError("provisional", ALONE)
+    elif listing.details:
+        raise RefusedError(listing.details[0][0], ALONE)
     else:
         rules = Eligibility(listing.min_events, max_deviation, listing.active_within)
         when = None if at is None else read_when(store.order(pool), at, whole_day=True)

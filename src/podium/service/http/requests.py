@@ -23,7 +23,7 @@ from starlette.middleware.gzip import DEFAULT_EXCLUDED_CONTENT_TYPES, GZipMiddle
 from starlette.requests import HTTPConnection
 
 from podium.service.http.errors import HEADER, READ_RESPONSES, RETRY_AFTER_S, RequestLog, current_request_id, problem
-from podium.service.http.json import POOLS_PATH, RefusedError, decode_name, printable
+from podium.service.http.json import MAX_SENT_CHARACTERS, POOLS_PATH, RefusedError, decode_name, printable
 from podium.store import Store
 from podium.store.following import NEWEST
 from podium.support.words import suggestion
@@ -106,6 +106,18 @@ def from_state(name: str) -> Any:
     return Depends(part)
 
 
+Wanted = Annotated[str | None, Query(max_length=MAX_SENT_CHARACTERS, description="List only players with this detail.")]
+
+
+async def wanted_details(
+    country: Wanted = None, club: Wanted = None, division: Wanted = None
+) -> tuple[tuple[str, str], ...]:
+    """Return the details that listed players must have, from a query. Empty parameters do not count."""
+    sent = ("country", country), ("club", club), ("division", division)
+    return tuple((name, value) for name, value in sent if value)
+
+
+WantedDetails = Annotated[tuple[tuple[str, str], ...], Depends(wanted_details)]
 CurrentStore = Annotated[Store, from_state("store")]
 CurrentThreads = Annotated[Threads, from_state("threads")]
 

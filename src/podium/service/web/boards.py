@@ -15,7 +15,7 @@ from podium.ledger.history import can_be_provisional
 from podium.log.pools import Pool
 from podium.pages.numbers import deviation
 from podium.service.http.json import MAX_SENT_CHARACTERS
-from podium.service.http.requests import CurrentStore
+from podium.service.http.requests import CurrentStore, WantedDetails
 from podium.service.web import rendering
 from podium.service.web.visiting import VisiblePool, VisiblePools
 from podium.store import Store
@@ -66,6 +66,7 @@ def spans_of(pool: Pool) -> Mapping[Active, Span]:
 @router.pool_page("")
 def leaderboard(
     visit: VisiblePool,
+    details: WantedDetails,
     cursor: Annotated[str, Query(max_length=200)] = "",
     active: Active | None = None,
     min_events: Annotated[int, Query(alias="min", ge=0, le=10**9)] = 0,
@@ -77,10 +78,11 @@ def leaderboard(
     store = visit.store
     pool = store.pool(visit.pool)
     header = rendering.pool_header(pool)
-    terms = {"active": active, "min": min_events, "all": int(everyone)}  # the query for the same list of players
+    # the query for the same list of players
+    terms = {"active": active, "min": min_events, "all": int(everyone), **dict(details)}
     query = {name: str(value) for name, value in terms.items() if value}
     span, spans = "any" if everyone else active or default_span(store, pool), spans_of(pool)
-    listing = Listing(min_events if min_events > 1 and not everyone else None, spans[span].length, provisional=everyone)
+    listing = Listing(min_events if min_events > 1 and not everyone else None, spans[span].length, everyone, details)
     if sort == "move":
         board = store.newest_entrants(pool.name, listing)
     else:
@@ -105,6 +107,8 @@ def leaderboard(
         min_events=tuple(
             (str(count), counted(count, "event"), count == least) for count in sorted({*MIN_EVENTS, least})
         ),
+        choices=store.detail_choices(pool.name),
+        wanted=details,
         next_address=rendering.pool_address(pool.name, **query, cursor=board.next) if board.next else "",
         me_address=row_address(store, pool, listing, query, board, rendering.chosen_player(visit.request)),
         rating_address=rendering.pool_address(pool.name, **query),
@@ -147,6 +151,7 @@ def listing_reasons(system: System, listing: Listing, span: Span) -> str:
         reasons.append(f"played {span.words}")
     if listing.min_events is not None:
         reasons.append(f"at least {counted(listing.min_events, 'event')}")
+    reasons += [f"{name} {value}" for name, value in listing.details]
     return ", ".join(reasons)
 
 

@@ -24,7 +24,7 @@ from podium.views.boards import daily, pages, ranks, search
 from podium.views.boards.board import tier_scores
 from podium.views.boards.seasons import final_leaderboard, final_leaderboards
 from podium.views.championship import standings
-from podium.views.details import player_details, player_ids
+from podium.views.details import detail_choices, player_details, player_ids
 from podium.views.models import PoolSummary
 from podium.views.player_models import FoundPlayer
 from podium.views.results import counting_results, rate_results, starting_ratings
@@ -212,7 +212,7 @@ class Reader(Moments):
 
     player = reads(ranks.player)
     starting_ratings = reads(starting_ratings)
-    player_details, player_ids = reads(player_details), reads(player_ids)
+    player_details, player_ids, detail_choices = reads(player_details), reads(player_ids), reads(detail_choices)
     predict = reads(ahead.predicted)
 
     # Events

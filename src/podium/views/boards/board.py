@@ -16,6 +16,7 @@ from podium.pool.columns import NONE, Array, slot_of
 from podium.pool.snapshot import Event
 from podium.pool.standings import Standings
 from podium.views.changes import Changes
+from podium.views.details import details_by_number
 from podium.views.names import number_of
 from podium.views.player_models import Listing
 from podium.views.reader import PoolAt
@@ -141,7 +142,8 @@ class Board:
     @property
     def is_filtered(self) -> bool:
         """True if the listing has other rules besides the one for provisional ratings."""
-        return self.listing.min_events is not None or self.listing.active_within is not None
+        rules = self.listing
+        return rules.min_events is not None or rules.active_within is not None or bool(rules.details)
 
     @property
     def newest(self) -> Event | None:
@@ -157,6 +159,10 @@ class Board:
         if rules.active_within is not None and self.newest is not None:
             first = span_begins(self.pool, rules.active_within, self.newest.started_at)
             fits = fits & (self.standings.played_at >= first)
+        if rules.details:
+            found, wanted = details_by_number(self.pool), {*rules.details}
+            numbers = [number for number, details in found.items() if wanted <= {*details.items()}]
+            fits = fits & np.isin(self.standings.numbers, numbers)
         return fits
 
     @cached_property

@@ -25,8 +25,10 @@ from podium.log.statements import instant
 from podium.results.columns import UTC
 from podium.results.names import normalise
 from podium.views.boards.board import EVERYBODY, Board, span_begins, standing_of
+from podium.views.details import details_of
 from podium.views.events import career
 from podium.views.models import PlayerDetails, PlayerRank, PoolSummary, RatingCount, Season, answer_from
+from podium.views.names import number_of
 from podium.views.reader import PoolAt
 
 
@@ -57,7 +59,9 @@ def player(pool: PoolAt, name: str, top: int = 1000) -> PlayerDetails:
     Raises:
         UnknownError: there is no such pool or player.
     """
-    return answer_from(PlayerDetails, rank(pool, name), history=career(pool, name, top))
+    found = rank(pool, name)
+    details = details_of(pool, number_of(pool, name), found.player)
+    return answer_from(PlayerDetails, found, history=career(pool, name, top), details=details)
 
 
 def distribution(pool: PoolAt) -> tuple[RatingCount, ...]:

@@ -1,6 +1,7 @@
 """The pages of players' links, where players report results; and a ladder that its players run with them."""
 
 import re
+import time
 from collections import Counter
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
@@ -14,7 +15,7 @@ from test_admin import Admin, words
 
 from podium.client import Client
 from podium.errors import UnknownError
-from podium.service import create_app
+from podium.service import app, create_app
 from podium.store import Store, reports
 from podium.store.keys import create_key
 from podium.store.writing import reports as made
@@ -98,6 +99,19 @@ def test_a_player_reports_and_another_confirms(store, browser):
     assert (done.status_code, done.headers["location"]) == (303, paths["ben"])
     assert [event.event_id for event in store.event_list("main").events] == [report.report_id]
     assert "counted" in words(browser.get(paths["ana"]).text)
+
+
+def test_the_service_counts_a_report_to_which_nobody_objects(store, browser, monkeypatch):
+    browser.post(path_of(store, "ana"), data=fields({"ana": 1, "ben": 2}))
+    (report,) = reports.list_reports(store, "main")
+    due = made.now() + 49 * made.HOUR_US
+    monkeypatch.setattr(made, "now", lambda: due)
+    monkeypatch.setattr(app, "CHECK_INTERVAL_S", 0.02)
+    end = time.monotonic() + 60
+    with TestClient(create_app(store, daily=True)):
+        while not store.event_list("main").events and time.monotonic() < end:
+            time.sleep(0.02)
+    assert [event.event_id for event in store.event_list("main").events] == [report.report_id]
 
 
 def test_an_admin_gives_links_and_decides_on_pages(store, browser):

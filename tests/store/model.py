@@ -91,16 +91,16 @@ class Truth:
 
     def ratings(self):
         """Rate the events, and return the ratings of players, and of equipment with its kind before the name."""
-        starts, played = self.starting_table(), set()
+        starts = self.starting_table()
         live, starters = podium.Live(self.system, start=starts or None), {row["player"] for row in starts}
         steps = [*self.counting(), *self.seasons]
         for _, _, what in sorted(steps, key=lambda each: each[:2]):
             if isinstance(what, float):
+                unplayed = {name for (_, name), state in live.ratings.items() if not state.events}
                 rated, before, _ = live.reset(what, widens=True)
-                new = [row for row, (_, name) in enumerate(rated) if name in starters - played]
-                live._ratings.states[new] = before[new]  # a starting rating counts before the first event
+                new = [row for row, (_, name) in enumerate(rated) if name in starters & unplayed]
+                live._ratings.states[new] = before[new]  # a starting rating counts before the first rated event
             else:
                 live.rate(what)
-                played |= {row["player"] for row in what}
         found = {name: state for (_, name), state in live.ratings.items() if state.events or name not in starters}
         return {name.replace("\x1f", "/"): state.rating for name, state in found.items()}

@@ -18,6 +18,7 @@ import podium
 from podium.cli import main
 from podium.errors import ParameterError
 from podium.store import Store
+from podium.store.upgrading import upgrade_pools
 from podium.systems import current_name, find, make_system, names
 
 FILES = Path(__file__).with_name("before_adaptive.zip")
@@ -59,6 +60,7 @@ def test_a_database_with_the_former_name_verifies_and_accepts_results(before):
         stored = log_of(store)
         assert systems_in(stored) == ["podium", "podium"]
         assert [pool.system.name for pool in store.pools()] == ["adaptive"]
+        assert [upgraded.error for upgraded in upgrade_pools(store, "test")] == [""]
         assert store.verify() == []
         store.submit("main", rows(7, ["ana", "ben"]))
         store.configure("main", find("podium")(shared="car"))

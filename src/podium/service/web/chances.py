@@ -153,7 +153,7 @@ def figures(header: PoolHeader, cards: Sequence[PlayerCard], ranked: str) -> tup
         reach = [header.margin(card.deviation or 0.0) for card in cards]
         found.append(("How sure", "19 times in 20", reach))
     found.append(("Rank", ranked, ranks))
-    found.append(("Peak", f"{'minus its ±, ' if have_reach else ''}from the sixth event on", peaks))
+    found.append(("Peak", f"{'by rating minus ±, ' if have_reach else ''}from the sixth event on", peaks))
     moved = [header.change(card.last_ten_shown) if card.last_ten_events else DASH for card in cards]
     found.append(("Last events", "at most ten, from the sixth on", moved))
     found.append(("Events", "", [f"{card.events:,}" for card in cards]))

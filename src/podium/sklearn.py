@@ -9,7 +9,7 @@ import polars as pl
 from podium.engine.system import System
 from podium.errors import ResultsError, needs_extra
 from podium.rating import rate
-from podium.support.arrays import Floats
+from podium.support.arrays import Array, Floats
 from podium.systems import make_system
 
 with needs_extra("sklearn", "a classifier for scikit-learn"):
@@ -90,7 +90,7 @@ class DuelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         won = np.array([self.rated_.expected(player, opponent) for player, opponent in players], np.float64)
         return np.stack([1.0 - won, won], axis=1)
 
-    def predict(self, X: Any) -> npt.NDArray[Any]:  # noqa: N803
+    def predict(self, X: Any) -> Array:  # noqa: N803
         """Predict the results of duels.
 
         Args:
@@ -104,11 +104,11 @@ class DuelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             ValueError: X does not have two columns.
         """
         won = self.predict_proba(X)[:, 1] >= DRAWN
-        classes: npt.NDArray[Any] = self.classes_[won.astype(np.int64)]
+        classes: Array = self.classes_[won.astype(np.int64)]
         return classes
 
     @staticmethod
-    def duels_of(pairs: npt.NDArray[Any]) -> npt.NDArray[np.str_]:
+    def duels_of(pairs: Array) -> npt.NDArray[np.str_]:
         """Return the names in X as strings.
 
         Args:
@@ -141,7 +141,7 @@ class DuelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
 
-def scores_of(results: npt.NDArray[Any]) -> tuple[Floats, npt.NDArray[Any]]:
+def scores_of(results: Array) -> tuple[Floats, Array]:
     """Return the score of each duel, and the two classes: loss and win.
 
     Raises:

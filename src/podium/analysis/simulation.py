@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from podium.engine.system import in_words
 from podium.errors import ParameterError
 from podium.kernels.compiled import compile_kernel
 from podium.probability.gamma import SHAPES, matched_slope
 from podium.support.arrays import Floats, Integers
+from podium.support.words import in_words
 
 START = datetime(2025, 1, 1, tzinfo=UTC)
 DAY_S = 86_400

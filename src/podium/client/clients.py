@@ -63,7 +63,7 @@ class Client(Routes):
         self.close()
 
     def send(self, call: Call[Answer]) -> Answer:
-        """Send a call, and retry it if there is no response or the error may be temporary.
+        """Send a call. Retry it after a temporary error, and if the service does not respond.
 
         Returns:
             The response.
@@ -101,7 +101,7 @@ class AsyncClient(Routes):
         await self.close()
 
     async def send(self, call: Call[Answer]) -> Answer:
-        """Send a call, and retry it if there is no response or the error may be temporary.
+        """Send a call. Retry it after a temporary error, and if the service does not respond.
 
         Returns:
             The response.

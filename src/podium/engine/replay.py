@@ -6,7 +6,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from podium.engine.heats import replay_side_by_side, runs_two_events_at_once, sums_up, wide_scratch
@@ -22,7 +21,7 @@ from podium.engine.tables.selection import idle_between, numbers_at
 from podium.engine.tables.sides import empty_sides
 from podium.errors import NotFiniteError
 from podium.kernels.compiled import compile_kernel, compile_twice
-from podium.support.arrays import Floats, Integers
+from podium.support.arrays import Array, Floats, Integers
 
 # A run of this many duels justifies compiling a kernel for it, which takes a second.
 MIN_DUELS = 4096
@@ -318,10 +317,10 @@ def with_idle_before(events: Events, system: System, period: str, seen: Integers
     return replace(events, columns=events.columns._replace(idle=frozen(idle)))
 
 
-def units_between(before: pl.Series, after: pl.Series, system: System, period: str) -> npt.NDArray[Any]:
+def units_between(before: pl.Series, after: pl.Series, system: System, period: str) -> Array:
     """Return the days, or the number of missed rating periods, between times."""
     if system.idle_unit == "period":
         return numbers_at(after, period) - numbers_at(before, period) - 1
     earlier, later = (moments.cast(pl.Int64).to_numpy() for moments in (before, after))
-    units: npt.NDArray[Any] = idle_between(earlier, later, system)
+    units: Array = idle_between(earlier, later, system)
     return units

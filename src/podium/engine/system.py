@@ -20,8 +20,8 @@ from podium.kernels.compiled import SHIPPED, qualify, version_of
 from podium.kernels.logarithm import LN_10
 from podium.probability.logistic import logistic_workspace
 from podium.probability.ranks import GumbelPerformances, Performances
-from podium.support.arrays import Floats, Mask
-from podium.support.words import suggestion
+from podium.support.arrays import Array, Floats, Mask
+from podium.support.words import in_words, suggestion
 
 STEP = 1e-4  # difference in points between the two states used to measure a slope
 ELO_SCALE = 400.0 / LN_10  # points per unit of log-odds
@@ -315,9 +315,9 @@ class System(PoolReader):
             f" rate; {self.instead}"
         )
 
-    def shown(self, states: Floats) -> dict[str, npt.NDArray[Any]]:
+    def shown(self, states: Floats) -> dict[str, Array]:
         """Return the fields of states as columns to display, with `rating` first. `states` has shape (rows, fields)."""
-        columns: dict[str, npt.NDArray[Any]] = {}
+        columns: dict[str, Array] = {}
         for k, name in enumerate(self.state_type._fields[: self.displayed]):
             values = states[:, k]
             columns[name] = values.astype(np.int64) if name in self.whole_numbers else np.ascontiguousarray(values)
@@ -457,14 +457,6 @@ def allowed(cls: type[System], setting: Field[Any]) -> str:
         parts.append("none")
     words = f"{', '.join(parts[:-1])} or {parts[-1]}" if len(parts) > 1 else parts[0]
     return f"{words} ({facts['help']})"
-
-
-def in_words(bound: float) -> str:
-    """Return a bound as people write it, such as 0.001, 10,000 or -1 billion."""
-    for size, word in ((1e9, " billion"), (1e6, " million")):
-        if abs(bound) >= size:
-            return f"{bound / size:g}{word}"
-    return f"{bound:,.9f}".rstrip("0").rstrip(".")
 
 
 def unknown_setting(cls: type[System], name: str, known: list[str]) -> str:

@@ -82,17 +82,33 @@ def parse_column(texts: pl.Series, *, decimal: str = ".") -> pl.DataFrame:
     plain = texts.str.contains(r"^[0-9]{1,15}(\.[0-9]{0,15})?$").fill_null(value=False)
     if "." in decimal and plain.all():
         return pl.DataFrame({"seconds": texts.cast(pl.Float64), "sign": pl.Series([""]).new_from_index(0, texts.len())})
-    read = {text: time for text in texts.drop_nulls().unique() if (time := parse(text, decimal=decimal)) is not None}
-    seconds, signs = (
-        {text: float(time.seconds) for text, time in read.items()},
-        {text: time.sign for text, time in read.items()},
-    )
+    clocks = parse_clocks(texts, decimal)
+    other = texts.filter(clocks["seconds"].is_null()).drop_nulls().unique()
+    read = {text: time for text in other if (time := parse(text, decimal=decimal)) is not None}
+    seconds = {text: float(time.seconds) for text, time in read.items()}
+    signs = {text: time.sign for text, time in read.items()}
     return pl.DataFrame(
         {
-            "seconds": texts.replace_strict(seconds, default=None, return_dtype=pl.Float64),
-            "sign": texts.replace_strict(signs, default="", return_dtype=pl.String),
+            "seconds": texts.replace_strict(seconds, default=clocks["seconds"], return_dtype=pl.Float64),
+            "sign": texts.replace_strict(signs, default=clocks["sign"], return_dtype=pl.String),
         }
     )
+
+
+def parse_clocks(texts: pl.Series, decimal: str) -> pl.DataFrame:
+    """Parse the most common durations together: `H:MM:SS.f` with up to nine decimals. All others become null."""
+    points = texts.str.replace(",", ".", literal=True) if "," in decimal else texts
+    pattern = r"^([+-]?)(?:(?:([0-9]{1,6}):)?([0-9]{1,6}):)?([0-9]{1,9})(?:\.([0-9]{0,9}))?$"
+    groups = points.str.extract_groups(pattern).struct
+    sign, *units, fraction = (groups[number] for number in range(5))
+    hours, minutes, seconds = (unit.cast(pl.Int64) for unit in units)
+    valid = minutes.is_null() | (seconds <= LIMITS["seconds"])
+    valid &= hours.is_null() | (minutes <= LIMITS["minutes"])
+    if decimal == ",":
+        valid &= ~texts.str.contains(".", literal=True)
+    whole = hours.fill_null(0) * SIZES["hours"] + minutes.fill_null(0) * SIZES["minutes"] + seconds
+    written = whole.cast(pl.String) + "." + fraction.fill_null("") + "0"
+    return pl.DataFrame({"seconds": written.cast(pl.Float64).set(~valid, None), "sign": sign.fill_null("")})
 
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

@@ -1,9 +1,8 @@
 """The ledger: every rating change with the resulting state, a thinned-out history for charts, and trends."""
 
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from podium.engine.inputs import Occasion, occasion_at
@@ -16,7 +15,7 @@ from podium.errors import ParameterError
 from podium.ledger.saved import StartingRatings
 from podium.results.columns import UTC as INSTANT
 from podium.results.reading import Results
-from podium.support.arrays import Floats, Integers, Mask
+from podium.support.arrays import Array, Floats, Integers, Mask
 
 
 def history(system: System, events: Events, replayed: Replayed) -> pl.DataFrame:
@@ -152,7 +151,7 @@ def can_be_provisional(system: System) -> bool:
     return system.min_events > 0 or system.established_deviation is not None
 
 
-def are_established(system: System, states: npt.NDArray[Any]) -> Mask:
+def are_established(system: System, states: Array) -> Mask:
     """Return a mask of the established ratings, by the system's own rule, or else from the fifth event on."""
     if can_be_provisional(system):
         return ~system.is_provisional(states)

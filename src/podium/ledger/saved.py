@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from podium.engine.pool_state import PoolNumbers, new_pools
@@ -19,7 +18,7 @@ from podium.engine.tables.selection import EVENT, numbers_at
 from podium.errors import Fault, ParameterError, ResultsError
 from podium.results.columns import DEFAULTS, UTC, names, none_known, number, started, text
 from podium.results.reading import Results, loaded
-from podium.support.arrays import Floats, Integers
+from podium.support.arrays import Array, Floats, Integers
 from podium.support.words import with_formulas
 from podium.systems import current_name
 from podium.version import __version__
@@ -213,7 +212,7 @@ def instants(series: pl.Series) -> tuple[pl.Series, list[Fault]]:
 
 def state_columns(frame: pl.DataFrame, system: System) -> tuple[dict[str, Floats], list[Fault]]:
     """Return the known fields of the state, with NaN for empty cells, and the errors in these fields."""
-    columns: dict[str, npt.NDArray[Any]] = {}
+    columns: dict[str, Array] = {}
     faults: list[Fault] = []
     for name in packed_columns(system):
         if name in frame.columns:

@@ -172,7 +172,7 @@ def contents_of(pool: PoolView, seqs: Iterable[int]) -> dict[int, tuple[bytes, b
 
 
 def titles_in(pool: PoolView, seqs: Iterable[int] | None = None) -> dict[int, dict[str, str]]:
-    """Return the `title` and `url` of contents that have a title or an address, by the number of the log entry.
+    """Return the texts that are stored next to log entries, such as `title`, `url` and `details`, by entry number.
 
     Args:
         seqs: The numbers of the log entries. Default: all contents of the pool.

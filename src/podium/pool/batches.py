@@ -12,10 +12,11 @@ from podium.errors import NotFiniteError
 from podium.ledger.history import changes
 from podium.ledger.reasons.standings import event_ranks
 from podium.log.pools import Pool
-from podium.pool.columns import Array, slots_of
+from podium.pool.columns import slots_of
 from podium.pool.roster import Roster, as_results, entrant_numbers
 from podium.pool.snapshot import REASONS, Season
 from podium.results.hashing import index_type, run_bounds, surely_distinct_within
+from podium.support.arrays import Array
 
 EVENTS_AFTER_ERROR = 64  # number of events to rate together after an event that cannot be rated
 NOT_FINITE, PLAYER_TWICE = REASONS.index("not_finite"), REASONS.index("player_twice")

@@ -5,9 +5,9 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from podium.log.statements import FIRST_EQUIPMENT
+from podium.support.arrays import Array
 
 CHUNK_BITS = 13
 CHUNK_ROWS = 1 << CHUNK_BITS  # a write copies at most one incomplete chunk
@@ -15,7 +15,6 @@ NONE = -1  # stands for "no number" in a column of row numbers or of other numbe
 FEW_ROWS = 32  # up to this many rows are read one by one
 PART_BYTES, PART_CHUNKS = 1 << 22, 8  # maximum size of a stored part
 
-Array = npt.NDArray[Any]
 Chunk = Mapping[str, Array]
 Part = Mapping[str, Array]  # columns of a table that are stored together
 

@@ -12,7 +12,7 @@ import numpy as np
 from podium.log import log as kinds
 from podium.log.pools import DATED, START, UNDATED, OrderKey, Pool, PoolDescription, system_of, time_of
 from podium.log.statements import microseconds
-from podium.pool.columns import NONE, Array, Columns, slot_of
+from podium.pool.columns import NONE, Columns, slot_of
 from podium.pool.contents import Contents
 from podium.pool.snapshot import (
     EVENT_TYPES,
@@ -29,6 +29,7 @@ from podium.pool.snapshot import (
     Start,
 )
 from podium.pool.texts import Texts
+from podium.support.arrays import Array
 from podium.version import ARITHMETIC
 
 # The beginning of an event's first line, with its number or date before all other columns.
@@ -105,13 +106,13 @@ class Draft:
     pool: Pool
     direct_merges: Mapping[int, int | None]
     merged: Mapping[int, int]
-    direct_starts: Mapping[int, tuple[str, Start]]
-    details: dict[int, int]
     seasons: Mapping[int, Season]
     contents: Contents
     table: TableDraft  # events and seasons, by uid
     matches: TableDraft
     fixtures: TableDraft
+    new_starts: dict[int, tuple[str, Start]] = field(default_factory=dict)  # like `direct_starts` of a snapshot
+    new_details: dict[int, int] = field(default_factory=dict)  # like `details` of a snapshot
     known: dict[str, int] = field(default_factory=dict)  # uids in `base` that were looked up together, or -1, by id
     first: OrderKey | None = None  # key of the first event from which ratings may change
     seq: int = 0  # number of the newest entry
@@ -126,15 +127,7 @@ class Draft:
             TableDraft(events.matches.ids, events.matches.columns, {"seq": NONE, "expires_at": 0, "result": NONE}),
             TableDraft(events.fixtures.ids, events.fixtures.columns, {"seq": NONE, "starts_at": 0, "is_cancelled": 0}),
         )
-        facts = (
-            base.pool,
-            base.direct_merges,
-            base.merged,
-            base.direct_starts,
-            dict(base.details),
-            events.seasons,
-            base.contents,
-        )
+        facts = base.pool, base.direct_merges, base.merged, events.seasons, base.contents
         return cls(base, *facts, *tables, seq=base.seq)
 
     def find(self, event_id: str) -> int:
@@ -210,10 +203,10 @@ class Draft:
                 self.affect(START)
             case kinds.START:
                 number, start = int(entry.subject), json.loads(entry.body)
-                self.direct_starts = {**self.direct_starts, number: (self.pool.system.name, start)}
+                self.new_starts[number] = self.pool.system.name, start
                 self._affect_player(self.merged.get(number, number))
             case kinds.DETAIL:
-                self.details[int(entry.subject)] = entry.seq
+                self.new_details[int(entry.subject)] = entry.seq
             case kinds.RERATE:
                 self.pool = replace(self.pool, arithmetic=ARITHMETIC)
                 self.affect(START)
@@ -273,7 +266,7 @@ class Draft:
         self.direct_merges = {**self.direct_merges, number: into}
         self.merged = resolved(self.direct_merges)
         self._affect_player(before if entry.kind == kinds.UNMERGE else number)
-        if self.direct_starts:  # the one of a merged account may count now
+        if self.new_starts or self.base.direct_starts:  # the one of a merged account may count now
             self._affect_player(self.merged.get(number, number))
 
     def _affect_player(self, number: int) -> None:

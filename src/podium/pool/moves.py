@@ -10,9 +10,10 @@ import numpy as np
 
 from podium.log.statements import FIRST_EQUIPMENT
 from podium.pool.batches import NOT_FINITE, PLAYER_TWICE
-from podium.pool.columns import NONE, Array, bisected, numbers_of
+from podium.pool.columns import NONE, bisected, numbers_of
 from podium.pool.rating import Ratings
 from podium.pool.snapshot import SEASON, Snapshot
+from podium.support.arrays import Array
 
 
 class Size(NamedTuple):

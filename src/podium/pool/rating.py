@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import polars as pl
@@ -23,10 +23,11 @@ from podium.pool.batches import (
     reasons_of,
     rows_of_season,
 )  # fmt: skip
-from podium.pool.columns import NONE, Array, numbers_of, slot_of, slots_of
+from podium.pool.columns import NONE, numbers_of, slot_of, slots_of
 from podium.pool.fold import Draft
 from podium.pool.roster import Roster, entering_states
 from podium.pool.snapshot import RATED, ROW_TYPES, SEASON, UNRATED, Snapshot, are_counting, without_ratings
+from podium.support.arrays import Array
 
 SPAN_EVENTS = 5_000  # number of events rated before other threads get another chance to run
 ENDS = 2  # bounds of the only span in a pool without seasons
@@ -59,17 +60,26 @@ def rate(draft: Draft) -> tuple[Snapshot, Ratings]:
     first_row = base.row_at(position)
     after = replace(
         base, pool=draft.pool, seq=draft.seq, events=events, contents=draft.contents,
-        direct_merges=draft.direct_merges, merged=draft.merged, direct_starts=draft.direct_starts,
-        details=draft.details, carried=base.carry(first_row),
+        direct_merges=draft.direct_merges, merged=draft.merged,
+        direct_starts=extended(base.direct_starts, draft.new_starts),
+        details=extended(base.details, draft.new_details), carried=base.carry(first_row),
     )  # fmt: skip
     if position == events.size == base.events.size:
         return after, Ratings(position, base.rows.size)
     ratings = Ratings(position, first_row)
     # new starting ratings count for players without earlier events
-    rater = Rater(replace(base, merged=draft.merged, direct_starts=draft.direct_starts), after, ratings)
+    rater = Rater(replace(base, merged=after.merged, direct_starts=after.direct_starts), after, ratings)
     for first in range(position, events.size, SPAN_EVENTS):
         rater.rate_span(events.order.part("uid", first, min(first + SPAN_EVENTS, events.size)))
     return assembled(base, after, ratings), ratings
+
+
+Fact = TypeVar("Fact")
+
+
+def extended(known: Mapping[int, Fact], new: Mapping[int, Fact]) -> Mapping[int, Fact]:
+    """Return the known facts with new ones. Without new ones, snapshots share the mapping."""
+    return {**known, **new} if new else known
 
 
 class Rater:

@@ -12,11 +12,11 @@ from podium.engine.system import System
 from podium.engine.tables.encoding import Events, encode
 from podium.engine.tables.selection import EVENT
 from podium.log.pools import NUMBER_US, Pool
-from podium.pool.columns import Array as Integers
 from podium.pool.snapshot import Season, Start
 from podium.results.columns import in_order
 from podium.results.consistency import SEQUENCE
 from podium.results.reading import Results
+from podium.support.arrays import Integers
 
 
 def as_results(pool: Pool, table: pl.DataFrame) -> Results:

@@ -11,11 +11,12 @@ from podium.engine.pool_state import new_pools
 from podium.engine.replay import NEVER
 from podium.engine.system import System
 from podium.log.pools import OrderKey, Pool
-from podium.pool.columns import NONE, Array, Columns, Part, bisected
+from podium.pool.columns import NONE, Columns, Part, bisected
 from podium.pool.contents import Contents
 from podium.pool.standings import Standings
 from podium.pool.states import States
 from podium.pool.texts import Texts
+from podium.support.arrays import Array
 
 FEW_EVENTS = 32  # up to this many positions are looked up one by one
 RATED, UNRATED, VOIDED, SUPERSEDED, SEASON = range(5)  # codes of `STATUSES`

@@ -9,7 +9,8 @@ import numpy as np
 
 from podium.engine.replay import States
 from podium.engine.system import System
-from podium.pool.columns import NONE, Array, Columns, is_player, numbers_of, slots_of
+from podium.pool.columns import NONE, Columns, is_player, numbers_of, slots_of
+from podium.support.arrays import Array
 
 BY_ENTRY = "rows", "played_at", "ratings", "events", "scores", "is_established"
 

@@ -6,7 +6,8 @@ from itertools import pairwise
 import numpy as np
 import zstandard
 
-from podium.pool.columns import PART_BYTES, Array, Part, frozen
+from podium.pool.columns import PART_BYTES, Part, frozen
+from podium.support.arrays import Array
 
 BLOCK_EVENTS = 32  # number of events that are compressed together
 ZSTD_LEVEL = 1

@@ -11,11 +11,10 @@ import math
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from podium.kernels.compiled import compile_kernel, kernel
+from podium.support.arrays import Floats
 
-Floats = npt.NDArray[np.float64]
 DRAW = 0.5  # the score of a draw
 START = math.log(0.5)  # initial ln nu: a fifth of even duels are drawn
 BOUND = 7.0  # of ln nu, in both directions

@@ -8,12 +8,12 @@ model.
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 
 from podium.errors import ParameterError
 from podium.kernels.compiled import kernel
 from podium.kernels.logarithm import LN_10
 from podium.probability import ranks
+from podium.support.arrays import Floats
 
 ALPHA = LN_10 / 400.0
 SHAPES = range(1, 21)
@@ -75,7 +75,7 @@ def matched_slope(shape: int) -> float:
     return SLOPES[shape - 1]
 
 
-def performances(ratings: Sequence[float] | npt.NDArray[np.float64], shape: int = 3) -> ranks.GammaPerformances:
+def performances(ratings: Sequence[float] | Floats, shape: int = 3) -> ranks.GammaPerformances:
     points = np.asarray(ratings, np.float64)
     if points.ndim != 1 or not points.size or not np.isfinite(points).all():
         raise ParameterError("ratings must be a list of at least one finite number")

@@ -11,13 +11,12 @@ from itertools import permutations
 from typing import Any, Protocol
 
 import numpy as np
-import numpy.typing as npt
 from numpy.polynomial import legendre
 
 from podium.kernels.compiled import compile_kernel, kernel
 from podium.probability import normal
+from podium.support.arrays import Floats, Integers, Mask
 
-Floats = npt.NDArray[np.float64]
 CERTAIN = 1e-17  # probability left out at either end of a performance
 NO_CHANCE = 1e-34  # counts with smaller probabilities are dropped; a thousand of them do not change a digit
 CONVERGED = 1e-7  # a smaller change leaves an error of about its square, because convergence is exponential
@@ -122,7 +121,7 @@ class NormalPerformances:
         return self.location - far * self.scale, self.location + far * self.scale
 
 
-def rank_distribution(field: Performances, selection: npt.NDArray[np.bool_] | None = None) -> Floats:
+def rank_distribution(field: Performances, selection: Mask | None = None) -> Floats:
     """Return each entrant's probability of each rank, accurate to 1e-9.
 
     Args:
@@ -152,7 +151,7 @@ def field_strength(field: Performances, top: int) -> float:
     return 1.0 / chance if chance > 0.0 else math.inf
 
 
-def integrate(field: Performances, rows: npt.NDArray[np.bool_], step: float, offset: float) -> Floats:
+def integrate(field: Performances, rows: Mask, step: float, offset: float) -> Floats:
     """Return the trapezoidal sum over the points (k + offset) * step that any selected entrant may reach."""
     n = rows.size
     ranks = np.zeros((n, n))
@@ -261,7 +260,7 @@ def _fill_distribution(values: Any) -> None:
 _replace_by_distribution = compile_kernel(_fill_distribution)
 
 
-Orders = npt.NDArray[np.int64]
+Orders = Integers
 NODES = 16  # Gauss-Legendre nodes per panel; exact to the last digit for panels as wide as the narrowest performance
 SAMPLE_STEP = 0.1  # step in widths of the narrowest performance; distributions are interpolated linearly
 

@@ -13,12 +13,11 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from podium.kernels.compiled import compile_kernel, kernel
 from podium.probability.ranks import CERTAIN, GumbelPerformances, Performances, grid
+from podium.support.arrays import Floats
 
-Floats = npt.NDArray[np.float64]
 TABLE_STEP = 0.1  # step of a table, in scales of the Gumbel distribution
 POINTS = 16  # points of the table for one interpolation polynomial
 NARROW = 1.0 / 3.0  # deviation, in the same scales, below which the table is too coarse

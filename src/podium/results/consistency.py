@@ -1,10 +1,8 @@
 """Contradictions between cells that are valid individually. Each rule is a function that begins with a cheap test."""
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from podium.errors import SHOWN_FAULTS, Fault
@@ -12,7 +10,7 @@ from podium.results.column_guide import COMPARED
 from podium.results.columns import BEGINNING, FOR_PAGES
 from podium.results.hashing import as_indices, index_type, number_runs, surely_distinct_within
 from podium.results.plain_rows import is_better_and_slower
-from podium.support.arrays import Integers, Mask
+from podium.support.arrays import Array, Integers, Mask
 
 MAX_FAULTS = SHOWN_FAULTS + 1  # maximum number of errors to find per rule: one more than are displayed
 NOTHING_COMPARES = "nothing determines the order of the finishers"
@@ -167,14 +165,14 @@ def bare_heats(table: pl.DataFrame) -> pl.DataFrame:
 SEQUENCE = "sequence"
 
 
-def order_keys(frame: pl.DataFrame, first: Integers) -> tuple[npt.NDArray[Any], ...]:
+def order_keys(frame: pl.DataFrame, first: Integers) -> tuple[Array, ...]:
     """Return the keys by which events are ordered, with the most important first and the order in the file last.
 
     Args:
         first: the first row of each event, in file order, as an array of shape (events,).
     """
     at = as_indices(first)
-    keys: list[npt.NDArray[Any]] = []
+    keys: list[Array] = []
     if "started_at" in frame.columns:
         keys.append(frame["started_at"][at].cast(pl.Int64).to_numpy())
     if SEQUENCE in frame.columns:

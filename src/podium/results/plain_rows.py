@@ -13,7 +13,6 @@ from types import NoneType
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from podium.errors import Fault, ResultsError
@@ -38,6 +37,7 @@ from podium.results.columns import (
     refuse_wide,
 )
 from podium.results.names import are_plain, is_page_address, normalise, refusal
+from podium.support.arrays import Array
 
 MAX_ROWS = 20_000
 MAX_FRAME_ROWS = 500  # maximum rows of a Polars table; from twice as many on, Polars is faster
@@ -313,7 +313,7 @@ def uneven(cells: int, columns: int, delimiter: str) -> str:
     return f"{count}; put text that contains {mark} in quotes" if cells > columns else f"{count}; do not leave any out"
 
 
-def is_better_and_slower(unit: npt.NDArray[Any], position: npt.NDArray[Any], time_s: npt.NDArray[Any]) -> bool:
+def is_better_and_slower(unit: Array, position: Array, time_s: Array) -> bool:
     """Return True if a row has a better position, but a longer time, than the next row of the same unit.
 
     NaN means unknown.

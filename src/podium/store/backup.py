@@ -31,7 +31,7 @@ from podium.log.pools import every_pool
 from podium.log.schema import kept, running
 from podium.store.store import Store
 from podium.store.verification import Verification
-from podium.store.writing.reports import wait_again
+from podium.store.writing.reports import restart_hours
 from podium.support.part_files import part_file
 
 
@@ -81,7 +81,7 @@ def restore(source: Path, url: str, *, unverified: bool = False) -> Verification
             # races that were running when the copy was made are over
             with write_transaction(store.engine) as connection:
                 connection.execute(sa.delete(running))
-                wait_again(connection)
+                restart_hours(connection)
         if verification.differences and not unverified:
             head = f"{source}: does not match its log, so nothing was restored (--unverified restores it anyway)"
             raise StoreError("\n".join([head, *verification.differences]))

@@ -22,8 +22,9 @@ from podium.log.log import REDACT
 from podium.log.pools import Pool, PoolView, locked_pool, settings_of, system_of
 from podium.log.schema import correction, kept, log
 from podium.log.statements import insert, of_pool, upsert
-from podium.pool.columns import Array, Part
+from podium.pool.columns import Part
 from podium.pool.snapshot import Snapshot, facts_of, restored, tables_of
+from podium.support.arrays import Array
 from podium.systems import package_version
 from podium.version import ARITHMETIC
 
@@ -254,7 +255,7 @@ def unpacked(body: bytes) -> Part:
 
     content = zstandard.ZstdDecompressor().decompress(body)
     begin = HEAD_SIZE + int.from_bytes(content[:HEAD_SIZE], "little")
-    found: dict[str, Array] = {}
+    found = dict[str, Array]()
     for name, kind, shape in json.loads(content[HEAD_SIZE:begin]):
         rows = np.empty((shape[0] or 1, math.prod(shape) * np.dtype(kind).itemsize // (shape[0] or 1)), np.uint8)
         for k in range(rows.shape[1]):

@@ -117,6 +117,14 @@ def with_formulas(frame: "pl.DataFrame") -> "pl.DataFrame":
     return frame.with_columns(pl.when(is_guarded).then(text.str.slice(1)).otherwise(text).name.keep())
 
 
+def in_words(bound: float) -> str:
+    """Return a bound as people write it, such as 0.001, 10,000 or -1 billion."""
+    for size, word in ((1e9, " billion"), (1e6, " million")):
+        if abs(bound) >= size:
+            return f"{bound / size:g}{word}"
+    return f"{bound:,.9f}".rstrip("0").rstrip(".")
+
+
 def counted(count: int, noun: str) -> str:
     """Return a count with its noun: "1 rider", "6 riders"."""
     return f"{count:,} {noun if count == 1 else plural(noun)}"

@@ -20,7 +20,6 @@ from dataclasses import dataclass, fields
 from typing import Any, Self
 
 import numpy as np
-import numpy.typing as npt
 
 from podium.engine.inputs import Columns, Scratch, entrant_at, entries_of, heats_of
 from podium.engine.rules import kernel, rate_event
@@ -31,6 +30,7 @@ from podium.kernels.exponential import exp
 from podium.kernels.records import read, write
 from podium.probability.ranks import GumbelPerformances, Performances
 from podium.probability.uncertain import uncertain_performances
+from podium.support.arrays import Floats
 from podium.systems._adaptive_entering import (
     NEWCOMER_DEVIATION,
     Entering,
@@ -290,7 +290,7 @@ class Adaptive(System):
         deviations = [math.sqrt(max(variance, MIN_VARIANCE)) for variance in variances]
         return uncertain_performances(means, deviations, 1.0 / params.sharpness)
 
-    def season_begins(self, states: npt.NDArray[np.float64], keep: float) -> npt.NDArray[np.float64]:
+    def season_begins(self, states: Floats, keep: float) -> Floats:
         """Return the states after a soft reset, which shrinks the means and their derivatives with respect to theta."""
         moved = System.season_begins(self, states, keep)
         full = full_of(self.params())
@@ -302,7 +302,7 @@ class Adaptive(System):
             moved[:, block] *= keep
         return moved
 
-    def widen(self, states: npt.NDArray[np.float64], before: npt.NDArray[np.float64], keep: float) -> None:
+    def widen(self, states: Floats, before: Floats, keep: float) -> None:
         """Increase V by ((1 - keep) m)^2, and its derivatives accordingly unless V is now a newcomer's."""
         System.widen(self, states, before, keep)
         columns = full_of(self.params()) + 1
@@ -312,7 +312,7 @@ class Adaptive(System):
             factors[:, None] * before[grows, MEANS : MEANS + columns]
         )
 
-    def filled_states(self, known: Mapping[str, npt.NDArray[np.float64]]) -> npt.NDArray[np.float64]:
+    def filled_states(self, known: Mapping[str, Floats]) -> Floats:
         """Complete states of which only some columns are known. A player with a known rating is not a newcomer."""
         states = System.filled_states(self, known)
         if "filtered" not in known:

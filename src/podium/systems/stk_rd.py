@@ -7,7 +7,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +18,7 @@ from podium.engine.system import System, parameter
 from podium.kernels.exponential import exp
 from podium.kernels.logarithm import LN_10
 from podium.probability.logistic import logistic
-from podium.support.arrays import Floats
+from podium.support.arrays import Array, Floats
 from podium.systems.stk import Stk, lead
 
 HALF = 0xFFFFFFFF  # 32 bits: a double holds 53 bits, so the bits of 64 events need two doubles
@@ -165,7 +165,7 @@ class StkRd(System):
         raw, deviation = states[:, self.column("raw_rating")], states[:, self.column("deviation")]
         states[:, self.column("rating")] = raw - DEVIATIONS_OFF * deviation + RATING_SHIFT
 
-    def shown(self, states: Floats) -> dict[str, npt.NDArray[Any]]:
+    def shown(self, states: Floats) -> dict[str, Array]:
         """Return the columns to display, with the 64 bits of disconnects as one integer."""
         columns = System.shown(self, states)
         old, new = columns.pop("disconnects_old"), columns.pop("disconnects_new")

@@ -10,8 +10,8 @@ from podium.engine.system import System
 from podium.ledger import history
 from podium.log.players import is_id
 from podium.log.pools import When, time_of
-from podium.pool.columns import Array, slot_of
-from podium.support.arrays import Floats, Integers, Mask
+from podium.pool.columns import slot_of
+from podium.support.arrays import Array, Floats, Integers, Mask
 from podium.support.words import shown_change
 from podium.views import player_models
 from podium.views.boards.board import ESTABLISHED, Board, PlayerStanding, Position, standing_of

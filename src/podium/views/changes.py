@@ -11,10 +11,11 @@ import numpy as np
 
 from podium.engine.replay import States
 from podium.ledger.history import are_established
-from podium.pool.columns import Array, is_player, numbers_of, slot_of
+from podium.pool.columns import is_player, numbers_of, slot_of
 from podium.pool.contents import rows_of
 from podium.pool.snapshot import Event, Snapshot
 from podium.support.answers import described
+from podium.support.arrays import Array
 from podium.support.words import shown_change
 
 

@@ -2,10 +2,12 @@
 
 import json
 from collections import Counter
+from collections.abc import Iterable
 
 from podium.log.log import titles_in
 from podium.log.players import IDS, names_of
 from podium.support.answers import answer, described
+from podium.views.names import accounts_of
 from podium.views.reader import PoolAt
 
 FILTERS = ("country", "club", "division")  # the details by which boards can be filtered
@@ -34,9 +36,11 @@ class PlayerIds:
     fide: str | None = described("ID of FIDE, or null.")
 
 
-def details_by_account(pool: PoolAt) -> dict[int, dict[str, str]]:
-    """Return the details of each account that has some, by number."""
-    seqs = pool.snapshot.details
+def details_by_account(pool: PoolAt, accounts: Iterable[int] | None = None) -> dict[int, dict[str, str]]:
+    """Return the details of each of these accounts that has some, by number. By default, include all accounts."""
+    known = pool.snapshot.details
+    wanted = known.keys() if accounts is None else {*accounts}
+    seqs = {number: seq for number, seq in known.items() if number in wanted}
     texts = titles_in(pool, seqs.values())
     return {number: json.loads(texts[seq]["details"]) for number, seq in seqs.items() if seq in texts}
 
@@ -61,7 +65,8 @@ def details_by_name(pool: PoolAt) -> dict[str, dict[str, str]]:
 
 def details_of(pool: PoolAt, number: int, name: str) -> PlayerDetail | None:
     """Return the details of a player, or None if the player has none."""
-    found = details_by_number(pool).get(number, {})
+    own = details_by_account(pool, accounts_of(pool, number))
+    found = own[number] if number in own else next(reversed(own.values()), {})
     return PlayerDetail(name, *map(found.get, DETAILS)) if {*DETAILS} & {*found} else None
 
 

@@ -24,7 +24,7 @@ from podium.ledger.reasons.totals import ReasonTotals, divide_change, total_reas
 from podium.ledger.reasons.what_if import MAX_IMAGINED, WhatIf, is_quickly_imagined, what_if
 from podium.log.log import REGISTER, SEASON, UNVOID, VOID, WITH_CONTENT, current_kind, entries_after, titles_in
 from podium.log.players import known_numbers, names_of, unrated_error
-from podium.pool.columns import Array, slots_of
+from podium.pool.columns import slots_of
 from podium.pool.rating import numbers_in, results_of, roster_before
 from podium.pool.roster import Roster, as_results
 from podium.pool.snapshot import RATED, STATUSES, Event, Snapshot, Start
@@ -33,6 +33,7 @@ from podium.probability.draws import draw_chance
 from podium.results.columns import UTC
 from podium.results.derived_heats import OVERALL, overall_rows
 from podium.results.reading import Results
+from podium.support.arrays import Array
 from podium.views.changes import Change, Changes, career_of
 from podium.views.models import CareerChange, EventDetails, ResultRow, rows_as
 from podium.views.names import find_event, name_of, number_of, version_of

@@ -13,9 +13,9 @@ from podium.log.players import names_of
 from podium.log.pools import Pool
 from podium.log.schema import log
 from podium.log.statements import among, instant, microseconds, of_pool
-from podium.pool.columns import NONE, Array
+from podium.pool.columns import NONE
 from podium.pool.snapshot import RATED, STATUSES, UNRATED, VOIDED, Event, Snapshot
-from podium.support.arrays import Mask
+from podium.support.arrays import Array, Mask
 from podium.support.words import listed, shown, signed
 from podium.views.boards.board import span_begins
 from podium.views.changes import Changes

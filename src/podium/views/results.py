@@ -10,7 +10,6 @@ from podium.engine.tables.equipment import kind_and_name
 from podium.log.content import holds_player_numbers
 from podium.log.log import titles_in
 from podium.pool.batches import NOT_FINITE, PLAYER_TWICE
-from podium.pool.columns import Array
 from podium.pool.roster import as_results
 from podium.pool.snapshot import Event, are_counting
 from podium.rated import Rated
@@ -18,6 +17,7 @@ from podium.rating import rate
 from podium.results.columns import FOR_PAGES
 from podium.results.reading import Results
 from podium.support.answers import answer, described
+from podium.support.arrays import Array
 from podium.views.names import present_names
 from podium.views.reader import PoolAt
 

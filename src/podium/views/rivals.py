@@ -17,11 +17,10 @@ from podium.ledger.forecast import expected_score
 from podium.log.players import known_numbers, names_of
 from podium.log.schema import correction
 from podium.log.statements import of_pool
-from podium.pool.columns import Array
 from podium.pool.rating import results_of
 from podium.pool.roster import as_results
 from podium.probability.draws import DRAW
-from podium.support.arrays import Floats
+from podium.support.arrays import Array, Floats
 from podium.views.boards.board import PlayerStanding, standing_of
 from podium.views.boards.ranks import rank
 from podium.views.changes import Changes, career_of

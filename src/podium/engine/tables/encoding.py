@@ -17,10 +17,10 @@ from podium.errors import Fault, ParameterError, ResultsError
 from podium.results.columns import BEGINNING
 from podium.results.hashing import Numbered, index_type, run_bounds
 from podium.results.reading import Results
-from podium.support.arrays import Floats, Integers, Mask
+from podium.support.arrays import Array, Floats, Integers, Mask
 
 
-def frozen(values: npt.NDArray[Any], dtype: type[Any] = np.float64) -> npt.NDArray[Any]:
+def frozen(values: Array, dtype: type[Any] = np.float64) -> Array:
     """Make the array contiguous and read-only, so that kernels get the same types for every table."""
     column = np.ascontiguousarray(values, dtype).view()
     column.flags.writeable = False
@@ -126,7 +126,7 @@ def encode(results: Results, system: System, period: str = selection.EVENT, numb
     )
 
 
-def run_numbers(*keys: npt.NDArray[Any] | None) -> Integers:
+def run_numbers(*keys: Array | None) -> Integers:
     """Number the runs of rows with equal keys: 0, 1, 2, ...
 
     If there is only one key, it must be in ascending order.

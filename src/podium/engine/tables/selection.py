@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from podium.engine.inputs import OTHER_MODE, Heat, finisher
@@ -17,7 +16,7 @@ from podium.results.consistency import order_keys
 from podium.results.derived_heats import heat_codes, number_column, with_derived_heats
 from podium.results.hashing import PART_ROWS, Numbered, index_type, number_runs, number_texts, run_bounds
 from podium.results.reading import Results
-from podium.support.arrays import Floats, Integers, Mask
+from podium.support.arrays import Array, Floats, Integers, Mask
 
 ABSENT_STATUS = "did_not_start"
 UNRATED_STATUS = (ABSENT_STATUS, "disqualified")
@@ -187,7 +186,7 @@ def ranks_of_rows(event: Integers, rank: Integers) -> Integers:
     return event if all_rising(rank) else rank[event]
 
 
-def rank_by(*keys: npt.NDArray[Any]) -> Integers:
+def rank_by(*keys: Array) -> Integers:
     """Return each element's rank by these keys, with the most important key first. Ties keep their order."""
     kind = index_type(keys[0].size)
     if all_rising(*keys):
@@ -197,7 +196,7 @@ def rank_by(*keys: npt.NDArray[Any]) -> Integers:
     return ranks
 
 
-def all_rising(*keys: npt.NDArray[Any]) -> bool:
+def all_rising(*keys: Array) -> bool:
     """Return True if rows are already sorted by these keys, with the most important key first."""
     tied: Mask | None = None
     for key in keys:
@@ -272,7 +271,7 @@ class Positions:
     def array(self) -> Integers:
         return np.arange(self.size, dtype=index_type(self.size)) if self.listed is None else self.listed
 
-    def __getitem__(self, chosen: slice | npt.NDArray[Any]) -> npt.NDArray[Any]:
+    def __getitem__(self, chosen: slice | Array) -> Array:
         """Return the positions selected by a slice, a mask or non-negative numbers."""
         if self.listed is not None:
             return self.listed[chosen]
@@ -287,7 +286,7 @@ class Positions:
         """Return True if the positions cover all `count` rows, in order."""
         return self.listed is None and self.size == count
 
-    def take(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    def take(self, values: Array) -> Array:
         """Return the values at these positions. If the positions cover all rows in order, nothing is copied."""
         return values if self.are_all(len(values)) else values[self.array]
 

@@ -24,7 +24,7 @@ TIME = "time"  # the cause for the effect that a player's entry has without any 
 MARGIN = "margin"  # the cause for the effect of margins that were larger or smaller than expected
 SAME_TEAM, NEITHER_FINISHED, WITHOUT_WEIGHT = "in the same team", "did not finish either", "counts for nothing"
 
-LARGE_HEAT = 40  # with this many entries or more, ten events are faster with a kernel than in plain Python
+COMPILED_MIN_ENTRIES = 40  # with this many entries or more, ten events are faster with a kernel than in plain Python
 
 
 def _list_compared(
@@ -195,7 +195,7 @@ class Account:
             return rules.compare(self.params, them, self.me, theirs, mine, course)[1]
 
         kind = type(with_entry(int(theirs[0])))
-        if stop - start < LARGE_HEAT:
+        if stop - start < COMPILED_MIN_ENTRIES:
             return kind, np.array([with_entry(j) for j in theirs.tolist()])
         table, place = np.empty((stop - start, len(kind._fields))), (heat, first, (start, stop), i)
         run_kernel(self.system, LIST_COMPARED, *self.system.arguments(), columns, *place, self.states, table)
@@ -275,7 +275,7 @@ class Account:
                 np.concatenate(weights),
                 given,
             )
-            if len(given) < LARGE_HEAT:
+            if len(given) < COMPILED_MIN_ENTRIES:
                 totals = _credit_all(self.params, self.system.prototypes(), *numbers)
             else:
                 totals = run_kernel(self.system, CREDIT_ALL, *self.system.arguments(), *numbers)

@@ -1,5 +1,6 @@
 """The page for the personal links of players, and for the results that they report."""
 
+from podium.ledger.forecast import names_in
 from podium.ledger.leaderboard import instant
 from podium.service.admin.forms import Done, Field, FormsPage, Item, Section, acts, shows
 from podium.service.admin.intents import POOL_ADDRESS, Admission
@@ -55,7 +56,7 @@ def reports_page(admission: Admission, _form: Form) -> FormsPage:
 @acts(router, "/reports", reports_page)
 def change(admission: Admission, form: Form) -> Done:
     last = form.text("until").strip()
-    names = [name.strip() for name in form.text("players").split(",") if name.strip()]
+    names = [name for row in names_in(form.text("players").splitlines()) for name in row]
     until = instant(last, whole_day=True, zone=admission.header.zone) if last else None
     found = change_links(admission.store, admission.pool, form.text("act"), names, until=until)
     return Done(address("admin", admission.pool, "reports"), f"Stored. The number of links is {len(found)}.")

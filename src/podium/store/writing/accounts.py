@@ -268,10 +268,10 @@ def set_details(pool: PoolReader, rows: Iterable[Mapping[str, Any]], *, actor: s
         StoreError: the ID belongs to another player.
     """
     given = [*rows]
-    names, known, entries = admit_names(pool, [str(row.get("player")) for row in given]), details_by_account(pool), []
-    numbers = numbers_of(pool, names)
-    for name, row in zip(names, given, strict=True):
-        number = pool.snapshot.merged.get(numbers[name], numbers[name])
+    names = admit_names(pool, [str(row.get("player")) for row in given])
+    numbers = ends_of(names, numbers_of(pool, names), pool.snapshot.merged)
+    known, entries = details_by_account(pool, numbers), []
+    for number, row in zip(numbers, given, strict=True):
         sent = {field: text for field, text in row.items() if field != "player" and text is not None}
         changed = {field: valid_detail(field, text) for field, text in sent.items()}
         before = known.get(number, {})

@@ -25,7 +25,7 @@ from podium.pool.snapshot import Snapshot, count_counting
 from podium.store.following import PoolReader, replay
 from podium.store.writing.administration import configuration, insert_pool
 from podium.store.writing.proposals import store_witness
-from podium.store.writing.reports import SELECT_REPORTS, wait_again
+from podium.store.writing.reports import SELECT_REPORTS, restart_hours
 from podium.support.words import counted
 from podium.version import ARITHMETIC, __version__
 
@@ -98,7 +98,7 @@ def import_lines(connection: sa.Connection, lines: Iterable[str], source: str, n
         pool = get_pool(connection, pool.name)
         import_sheets(pool, header.get("sheets", []))
         insert(connection, report, [(pool.id, *columns) for columns in header.get("reports", [])])
-        wait_again(connection, report.c.pool_id == pool.id)
+        restart_hours(connection, report.c.pool_id == pool.id)
         replayed = replay(pool)
         values = settings_columns(replayed.pool)
         connection.execute(sa.update(pools).where(pools.c.id == pool.id).values(values))

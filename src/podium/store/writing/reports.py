@@ -228,7 +228,7 @@ def accept_due(pool: PoolReader) -> list[tuple[StoredReport, list[dict[str, Any]
     return due
 
 
-def wait_again(connection: sa.Connection, *which: sa.ColumnElement[bool]) -> None:
+def restart_hours(connection: sa.Connection, *which: sa.ColumnElement[bool]) -> None:
     """Let the time for objections begin again, because nobody could object in a copy of the database.
 
     Args:

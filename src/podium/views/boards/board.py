@@ -12,9 +12,10 @@ from podium.ledger.history import are_established
 from podium.log.players import names_of, unrated_error
 from podium.log.pools import DAY, START
 from podium.log.statements import DAY_US, is_equipment
-from podium.pool.columns import NONE, Array, slot_of
+from podium.pool.columns import NONE, slot_of
 from podium.pool.snapshot import Event
 from podium.pool.standings import Standings
+from podium.support.arrays import Array
 from podium.views.changes import Changes
 from podium.views.details import details_by_number
 from podium.views.names import number_of

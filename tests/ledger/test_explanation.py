@@ -135,7 +135,7 @@ def test_large_and_small_heats_are_explained_alike(name, monkeypatch):
     rated = podium.rate(rows, name)
     plain = [rated.explain("e", f"p{number}") for number in range(9)]
     totals = [rated.reasons(one.player) for one in plain]
-    monkeypatch.setattr(duels, "LARGE_HEAT", 2)
+    monkeypatch.setattr(duels, "COMPILED_MIN_ENTRIES", 2)
     assert [rated.reasons(one.player) for one in plain] == totals
     for one in plain:
         other = rated.explain("e", one.player)

@@ -3,9 +3,11 @@
 import logging
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
+import polars as pl
 from fastapi import Response
 from fastapi.concurrency import run_in_threadpool
 
@@ -15,6 +17,7 @@ from podium.results.names import normalise
 from podium.service.admin.intents import (
     ADMIN,
     POOL_ADDRESS,
+    ROWS,
     Admission,
     Intent,
     Sender,
@@ -45,6 +48,14 @@ LABELS = {
     "corrected": "A corrected version of the old sheet",
     "new": "A new sheet",
 }
+RESULT_COLUMNS = {
+    "heat": "Heat",
+    "position": "Place",
+    "player": "",
+    "team": "Team",
+    "score": "Score",
+    "time_s": "Time, s",
+}
 MAX_NAMES = 30  # maximum number of named players whose ratings hardly change
 router = PageRouter(prefix=POOL_ADDRESS, include_in_schema=False)
 
@@ -73,6 +84,12 @@ async def look_at(
         receipts: list[Receipt] = seen.answer if isinstance(seen.answer, list) else []
         # the changes from a resubmitted sheet
         changes = seen.answer if isinstance(seen.answer, SheetChanges) else None
+        result = result_lines(intent)
+        new_events = {
+            *(changes.new if changes else ()),
+            *(receipt.event_id for receipt in receipts if not receipt.duplicate),
+        }
+        new_players = [rating.player for rating in seen.ratings if rating.before is None]
         return Page(
             "dry_run.html",
             title=f"{intent.heading}: dry run",
@@ -83,21 +100,22 @@ async def look_at(
             reason=reason,
             is_stale=is_stale,
             notes=(*notes, seen.notice) if seen.notice else notes,
+            result=result,
+            result_columns={
+                name: title for name, title in RESULT_COLUMNS.items() if any(name in row for row in result)
+            },
+            moves={moved.player: (moved, change) for moved, change in rows},
             rows=[row for row in rows if row[1] != 0],  # rounded for display; None for new or deleted ratings
             hardly=[moved.player for moved, change in rows if change == 0],
             unit=Decimal(1).scaleb(-pool.system.digits),
             changes=changes,
-            new_events={
-                *(changes.new if changes else ()),
-                *(receipt.event_id for receipt in receipts if not receipt.duplicate),
-            },
+            older_events=[event for event in seen.events if event.event_id not in new_events],
+            newer=len(new_events),
             sent=receipts,
             warnings=[*dict.fromkeys(warning for receipt in receipts for warning in receipt.warnings)][:MAX_ROWS],
             max_rows=MAX_ROWS,
             max_names=MAX_NAMES,
-            meant=meant_players(
-                store, admission.pool, [rating.player for rating in seen.ratings if rating.before is None]
-            ),
+            meant=dict(meant_players(store, admission.pool, new_players)),
         )
 
     try:
@@ -111,6 +129,31 @@ def meant_players(store: Store, pool: str, new: Sequence[str]) -> tuple[tuple[st
     """Return the first new names that look like known players, with these players."""
     found = ((name, store.search(name, [pool], most=1)) for name in new[:MAX_NAMES])
     return tuple((name, others[0].player) for name, others in found if others and others[0].is_similar)
+
+
+def result_lines(intent: Intent) -> list[dict[str, Any]]:
+    """Return the rows of a sent event in the order read. Return no rows for several events, or for too many rows."""
+    rows = intent.details.get(ROWS) if intent.name == "submit" else None
+    if rows is None or rows["event_id"].n_unique() > 1 or rows.height > MAX_ROWS:
+        return []
+    return [{name: value for name, value in row.items() if value is not None} for row in rows.iter_rows(named=True)]
+
+
+def with_answers(intent: Intent, title: str, meant: str) -> Intent:
+    """Return a sent event with the title and the player that its sender has entered on the page of the dry run.
+
+    Args:
+        meant: A new name and the name of the known player, separated by a tab. Empty to change no player.
+    """
+    rows = intent.details.get(ROWS)
+    if intent.name != "submit" or rows is None or rows["event_id"].n_unique() > 1:
+        return intent
+    if title:
+        rows = rows.with_columns(title=pl.lit(title))
+    if meant:
+        new, _, known = meant.partition("\t")
+        rows = rows.with_columns(pl.col("player").replace(new, known))
+    return replace(intent, details={**intent.details, ROWS: rows})
 
 
 def change_of(moved: MovedRating, digits: int) -> Decimal | None:
@@ -158,7 +201,10 @@ async def apply(admission: Sender) -> Response:
     form, threads = await admission.form(), admission.threads
     number = form.text("number")
     intent = await run_in(threads.planning, kept_intent, admission, number)
-    reason, sent = form.text("reason").strip(), form.text("version")
+    reason, sent, meant = form.text("reason").strip(), form.text("version"), form.text("meant")
+    intent = with_answers(intent, form.text("title").strip(), meant)
+    if meant:
+        return await look_at(admission, intent)
     if "version" not in form.fields or (intent.kind.has_reason and not reason):
         return await look_at(admission, intent, number=number)
     version = int(sent) if VERSION.fullmatch(sent) else 0

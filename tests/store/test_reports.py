@@ -197,17 +197,19 @@ def test_merged_players_answer_once_and_anonymized_players_lose_their_links(ladd
     assert found.report_id in events(ladder)
 
 
-def test_a_report_of_players_who_became_one_is_left_to_the_organiser(ladder):
+def test_a_report_that_cannot_count_is_left_to_the_organiser_and_stops_no_other(ladder, caplog):
     ladder.submit("main", result("ana", "cleo"))
     ladder.submit("main", [{**row, "event_id": "f"} for row in result("ben", "cleo")])
-    found = report(ladder, "ana", "ben", "cleo")
-    answer(ladder, found, "cleo")
+    found, good = report(ladder, "ana", "ben", "cleo"), report(ladder, "dan", "cleo", by="dan", form="2")
+    for each in (found, good):
+        answer(ladder, each, "cleo")
     ladder.merge("main", "ben", "ana")
-    with pytest.raises(podium.ResultsError):
-        events(ladder)
-    assert found.report_id not in events(ladder)
+    assert events(ladder) == [good.report_id, "f", "e"]
     (shown,) = reports.list_reports(ladder, "main")
-    assert shown.status == "disputed"
+    assert (shown.status, "'ana'" in shown.problem) == ("disputed", True)
+    assert f"{found.report_id} does not count: {shown.problem}" in caplog.text
+    with pytest.raises(podium.ResultsError, match="ana"):
+        reports.answer_report(ladder, "main", found.report_id, agrees=True)
 
 
 @pytest.mark.parametrize("is_stored", [False, True])

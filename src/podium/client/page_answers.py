@@ -82,6 +82,7 @@ class Report(TypedDict):
     confirmed: list[str]  # Entrants who confirmed it, including the one who reported it.
     objected: list[str]  # Entrants who objected.
     counts_at: datetime | None  # Time at which it counts if nobody objects. Null if only answers decide.
+    problem: str | None  # Reason why it cannot count, such as two accounts that were merged. Usually null.
 
 
 class PlayerPage(TypedDict):

@@ -51,7 +51,7 @@ class ReportRoutes:
 
         Returns:
             A list. Each item is a result that a player reported. It has the fields `report_id, player, reported_at,
-            started_at, status, result, confirmed, objected, counts_at`.
+            started_at, status, result, confirmed, objected, counts_at, problem`.
         """
         return json_call("GET", "/pools/{pool}/reports", list[Report], pool=pool)
 
@@ -65,7 +65,7 @@ class ReportRoutes:
 
         Returns:
             A result that a player reported. It has the fields `report_id, player, reported_at, started_at, status,
-            result, confirmed, objected, counts_at`.
+            result, confirmed, objected, counts_at, problem`.
         """
         return json_call(
             "POST", "/pools/{pool}/reports/{report_id}/{answer}", Report, pool=pool, report_id=report_id, answer=answer

@@ -1,5 +1,6 @@
 """Results that players report with personal links, and the time at which they count."""
 
+import logging
 from dataclasses import replace
 
 from podium.errors import PodiumError
@@ -14,26 +15,25 @@ links, player_with = reads(player_links.links), reads(player_links.player_with)
 change_links = writes(player_links.change_links)
 list_reports, add_report = reads(reports.list_reports), writes(reports.add_report)
 answer_report, keep, accept_due = writes(reports.answer_report), writes(reports.keep), writes(reports.accept_due)
+LOGGER = logging.getLogger(__name__)
 
 
 def count_reports(store: Store, pool_name: str) -> list[Receipt]:
     """Submit all accepted reports of a pool as events, and return the receipts.
 
-    Raises:
-        PodiumError: the event of a report is invalid, for example because two of its players were merged. The report
-            is then disputed.
+    If an event is invalid, for example because two of its players were merged, the organiser decides about its report.
     """
     receipts: list[Receipt] = []
     for found, rows in accept_due(store, pool_name):
-        decided = replace(found, actor="")  # it may be a name
+        status = reports.COUNTED
         try:
             receipts += store.submit(pool_name, rows, actor=found.actor)
         except UnavailableError:
             raise
         except ConflictError:  # it was submitted earlier, and its event has changed since
             pass
-        except PodiumError:
-            keep(store, pool_name, replace(decided, status=reports.DISPUTED))
-            raise
-        keep(store, pool_name, replace(decided, status=reports.COUNTED))
+        except PodiumError as error:
+            LOGGER.warning("pool %s: %s does not count: %s", pool_name, found.report_id, error)
+            status = reports.DISPUTED
+        keep(store, pool_name, replace(found, status=status, actor=""))  # the actor may be a name
     return receipts

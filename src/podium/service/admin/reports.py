@@ -30,7 +30,8 @@ def reports_page(admission: Admission, _form: Form) -> FormsPage:
         Item(
             name=f"Reported by {report.player}",
             note=f"{report.result}. Confirmed by {', '.join(report.confirmed)}."
-            f" Objections by {', '.join(report.objected) or 'nobody'}.",
+            f" Objections by {', '.join(report.objected) or 'nobody'}."
+            f"{f' It cannot count: {report.problem}' if report.problem else ''}",
             tag=report.status,
             buttons=tuple(
                 (address("admin", pool, "reports", report.report_id, answer), answer.capitalize())

@@ -16,14 +16,15 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from podium.errors import ParameterError, UnknownError
+from podium.errors import ParameterError, PodiumError, UnknownError
 from podium.log.database import StoreError
 from podium.log.players import known_numbers
 from podium.log.pools import read_report_rules
 from podium.log.schema import report
 from podium.log.statements import DAY_US, instant, now, of_pool, upsert
 from podium.store.following import PoolReader
-from podium.store.writing.submission import check_rows
+from podium.store.writing.proposals import Proposal
+from podium.store.writing.submission import Submission, submit
 from podium.support.answers import answer, described
 from podium.views.names import present_names
 
@@ -57,6 +58,7 @@ class Report:
     confirmed: tuple[str, ...] = described("Entrants who confirmed it, including the one who reported it.")
     objected: tuple[str, ...] = described("Entrants who objected.")
     counts_at: datetime | None = described("Time at which it counts if nobody objects. Null if only answers decide.")
+    problem: str | None = described("Reason why it cannot count, such as two accounts that were merged. Usually null.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +126,25 @@ def as_answer(pool: PoolReader, found: StoredReport) -> Report:
     counts_at = instant(found.reported_at + hours * HOUR_US) if hours and found.status == OPEN else None
     start = None if found.started_at is None else datetime.fromisoformat(found.started_at)
     columns = found.report_id, names[found.player], instant(found.reported_at), start, found.status
-    return Report(*columns, result, confirmed, objected, counts_at)
+    problem = None
+    if found.status in WAITING:
+        try:
+            propose(pool, found)
+        except PodiumError as error:
+            problem = str(error)
+    return Report(*columns, result, confirmed, objected, counts_at, problem)
+
+
+def propose(pool: PoolReader, found: StoredReport) -> Proposal:
+    """Return the event that a report becomes, without storing it."""
+    return submit(pool, [Submission(event_rows(pool, found), found.actor, {})])
+
+
+def event_rows(pool: PoolReader, found: StoredReport) -> list[dict[str, Any]]:
+    """Return the rows of the event that a report becomes."""
+    names = present_names(pool, [row["player"] for row in found.rows])
+    of_event = {"event_id": found.report_id, "started_at": found.started_at}
+    return [{**row, **of_event, "player": names[row["player"]]} for row in found.rows]
 
 
 def add_report(pool: PoolReader, player: int, rows: Sequence[Mapping[str, Any]], *, form: str) -> Report:
@@ -153,7 +173,6 @@ def add_report(pool: PoolReader, player: int, rows: Sequence[Mapping[str, Any]],
     started_at = own[0].get("started_at")
     if started_at and not -CLOCK_LEAD <= datetime.now(UTC) - datetime.fromisoformat(started_at) <= MAX_AGE:
         raise ParameterError(f"The date must be within the last {MAX_AGE.days} days.")
-    check_rows(pool, rows)
     left_out = "event_id", "started_at"
     kept = [{name: value for name, value in row.items() if name not in left_out} for row in own]
     report_id = f"report-{hashlib.blake2b(f'{player} {form} {kept}'.encode(), digest_size=5).hexdigest()}"
@@ -172,6 +191,7 @@ def add_report(pool: PoolReader, player: int, rows: Sequence[Mapping[str, Any]],
             return answer_report(pool, found.report_id, player, agrees=True)
     if sum(found.player == player and found.reported_at > new.reported_at - DAY_US for found in known) >= MAX_PER_DAY:
         raise StoreError(f"You have sent {MAX_PER_DAY} reports within a day. Send this one tomorrow.")
+    propose(pool, new)
     keep(pool, new)
     return as_answer(pool, new)
 
@@ -191,6 +211,7 @@ def answer_report(
 
     Raises:
         UnknownError: there is no such report with this player.
+        PodiumError: it would be accepted, but its event is invalid.
     """
     for found in read_reports(pool):
         if found.report_id == report_id and (player is None or player in {row["player"] for row in found.rows}):
@@ -208,6 +229,8 @@ def answer_report(
         is_enough = found.consent() >= read_report_rules(pool.description.reports).share
         status = ACCEPTED if is_enough else OPEN
         found = replace(found, status=status if all(found.answers.values()) else DISPUTED)
+    if found.status == ACCEPTED:
+        propose(pool, found)
     keep(pool, found)
     return as_answer(pool, found)
 
@@ -222,9 +245,7 @@ def accept_due(pool: PoolReader) -> list[tuple[StoredReport, list[dict[str, Any]
             found = replace(found, status=ACCEPTED, actor=UNOPPOSED)
             keep(pool, found)
         if found.status == ACCEPTED:
-            names = present_names(pool, [row["player"] for row in found.rows])
-            of_event = {"event_id": found.report_id, "started_at": found.started_at}
-            due.append((found, [{**row, **of_event, "player": names[row["player"]]} for row in found.rows]))
+            due.append((found, event_rows(pool, found)))
     return due
 
 

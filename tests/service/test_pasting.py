@@ -8,6 +8,7 @@ import pytest
 from races import calling
 from test_admin import Admin, form_of, words
 
+from podium.importers.blocks import number_names
 from podium.service import create_app
 from podium.store import Store
 from podium.systems import find
@@ -97,6 +98,27 @@ def test_a_single_line_is_a_result(store, text):
     assert (str(event.started_at.date()), sorted(each.player for each in event.entries)) == (
         "2026-10-09", ["Henk", "Jonas"],
     )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "text", ["Jonas\nplayer7\n雪", "Jonas, player7, 雪", "Jonas > player7 > 雪", "🥇 Jonas\n🥈 player7\n🥉 雪"]
+)
+def test_pasted_names_without_places_are_a_result_in_that_order(store, text):
+    store.set_order("main", "dated")
+    apply(admin := Admin(store), send(admin, text, started_at="2026-10-09"))
+    (event,) = events(store)
+    assert [(each.player, each.position) for each in event.entries] == [("Jonas", 1), ("player7", 2), ("雪", 3)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Jonas", "Jonas\nJonas", "Jonas\n\nHenk", "Name\nJonas\nHenk", "Jonas 12\nHenk 10", "Jonas - Henk\nmika - Pipo",
+        "Jonas vs Henk\nmika vs Pipo", "Winner: Jonas\nLoser: Henk", "Jonas\nHenk DNF", "Race,Driver,Position",
+    ],
+)  # fmt: skip
+def test_other_pasted_texts_are_not_taken_for_lists_of_names(text):
+    assert number_names(text) == text
 
 
 def test_a_date_in_the_title_is_used_and_other_fields_are_checked(store):

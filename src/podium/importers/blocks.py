@@ -35,6 +35,8 @@ PATTERNS = heads.written_out(heads.WORDS["lines"], _WORDS)
 LINE_PATTERNS = tuple(PATTERNS[name] for name in heads.WORDS["lines"] if name.startswith("row_"))
 LISTED = re.compile(PATTERNS["listed"])
 LABELLED = re.compile(r"(.{1,60}?)\s*[:\u2013-]\s+(?=1\S{0,2}\s)(.+)")
+# neither a number nor a mark of a table, as in Ana 12, Ana - Ben or Winner: Ana
+NAME = re.compile(r"(?!.*(?:^|\s)[\d.:\u2013-]+(?:\s|$))[^,;:|\t<>=]{1,60}")
 ORDINALS = re.compile(heads.WORDS["results"]["listed"])
 
 
@@ -60,6 +62,22 @@ def split_lists(text: str) -> str:
     head = ["Event", *(f"P{number}" for number in max(counts, key=len))]
     table = [head, *([row[0], *row[2::2], *[""] * (len(head) - 1 - len(row) // 2)] for row in rows)]
     return "\n".join(map("\t".join, table))
+
+
+def number_names(text: str) -> str:
+    """Number the names in a text that contains only names, from first to last.
+
+    The names are on a line each, or on one line with commas or `>` between them. Return any other text as it is.
+    """
+    first, *rest = text.strip().splitlines() or [""]
+    lines = [first, *rest] if rest else re.split("[,>]", first)
+    names = pl.Series([line.strip().lstrip("🥇🥈🥉").lstrip() for line in lines])
+    words = {fold(word) for word in " ".join(names).split()}
+    is_table = any(map(is_heading, names)) or names.str.contains(PATTERNS["no_title"]).any()
+    is_table = is_table or not words.isdisjoint({"vs", "v", *times.STATUS_WORDS})
+    if len(names) < 2 or is_table or not names.is_unique().all() or not all(map(NAME.fullmatch, names)):
+        return text
+    return "\n".join(f"{place}. {name}" for place, name in enumerate(names, start=1))
 
 
 def pattern_of(text: str) -> str | None:

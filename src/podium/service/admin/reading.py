@@ -12,6 +12,7 @@ import polars as pl
 import podium
 from podium.errors import Fault, ParameterError, PodiumError, ResultsError
 from podium.importers import times
+from podium.importers.blocks import number_names
 from podium.importers.collecting import shortened
 from podium.importers.grid import Choice, UndecidedError, question
 from podium.importers.options import FORMATS, Options
@@ -97,6 +98,8 @@ def read_file(
     if form not in formats():
         raise ParameterError(f"{form!r} is not a format. Choose one of {', '.join(formats())}")
     refuse_large(path)
+    if name == PASTED:
+        path.write_text(number_names(path.read_text("utf-8")), "utf-8")
     understood, order = "", next((arg for arg in get_args(Order) if f"order={arg}" in (answers or ())), None)
     answers = None if answers is None else [answer for answer in answers if not answer.startswith("order=")]
     try:

@@ -25,7 +25,7 @@ EXTRAS = {
     "client": {"client"},
     "importers/sources.py": {"zstd"},
     "pages/environment.py": {"charts", "service"},
-    "pages/share_picture.py": {"service"},
+    "pages/share_picture.py": {"charts", "service"},
     "reporting": {"charts"},
     "service": {"service"},
     "sklearn.py": {"sklearn"},

@@ -32,7 +32,7 @@ def test_every_kind_is_drawn(kind, tmp_path):
 
 def test_a_result_card_has_the_newest_event_with_its_winner_first():
     card = podium.plot("result-card", [row | {"ranked": True} for row in ROWS])
-    assert card.index("ben won.") < card.index("1st") < card.index("2nd") < card.index("ana")
+    assert card.index("ben won and gained") < card.index("1st") < card.index("2nd") < card.index("ana")
     assert "Elo · e3" in card
 
 

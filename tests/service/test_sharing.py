@@ -167,13 +167,19 @@ def drawn_text(words):
     return draw_png(pictures.picture(pictures.Size(200, 60), "#fff", pictures.text(10, 40, words, 24, "#000")))
 
 
-def test_letters_missing_from_the_bundled_font_are_boxes(monkeypatch):
+def test_letters_missing_from_all_fonts_are_transcribed(monkeypatch):
     monkeypatch.delenv(FONTS_VARIABLE, raising=False)
     letters = [drawn_text(letter) for letter in "aZéłőĐΩλжЯЇђ1→…"]
     assert len({*letters, drawn_text("")}) == len(letters) + 1
-    boxes = {drawn_text(letter) for letter in "שع田김न🔥"}
-    assert len(boxes) == 1
-    assert not boxes & {*letters, drawn_text("")}
+    monkeypatch.setattr(pictures, "is_missing", lambda letter, **_: letter in "雪محد🔥\uff1c\uffff")
+    for name, words in (("雪", "Xue"), ("محمد", "mhmd"), ("🔥 Ana", ":fire: Ana"), ("\uff1cb", "<b"), ("\uffff", "?")):
+        assert drawn_text(name) == drawn_text(words)
+
+
+def test_a_letter_is_missing_if_no_font_has_it():
+    assert not any(pictures.is_missing(letter, system_fonts=False) for letter in "aéЖ\u200c")
+    assert all(pictures.is_missing(letter, system_fonts=False) for letter in "שع田김న🔥")
+    assert pictures.is_missing("\U0010fff0", system_fonts=True)
 
 
 def test_another_folder_can_provide_fonts(monkeypatch):

@@ -7,13 +7,15 @@ import os
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
+from functools import cache
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 from urllib.parse import unquote
 
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from podium.errors import needs_extra
+from podium.ledger.reasons import Explanation
 from podium.pages.drawing import Scale
 from podium.pages.numbers import change, rating, shortened
 from podium.pages.why import WhyView
@@ -92,7 +94,7 @@ def share_picture(view: WhyView, heading: str, address: str, size: Size) -> Mark
     head = text(MARGIN, MARGIN + 14, shortened(heading, MAX_HEADING), 28, SOFT)
     bars = waterfall(view, begin, size.height - MARGIN - 40, size.width)
     foot = text(MARGIN, size.height - 40, shortened(address, 70), 24, SOFT)
-    foot += mark(size.width - MARGIN - 48, size.height - 78, LIGHT.mark)
+    foot += brand(size, LIGHT)
     return picture(size, PAPER, head + verdict + causes + bars + foot)
 
 
@@ -101,9 +103,10 @@ class CardRow(NamedTuple):
 
     place: str
     name: str
-    change: str
+    points: float  # the change
+    change: str  # empty if the player was not in the event
     rating: str
-    rank: str  # empty if the rank is not known
+    rank: str = ""  # empty if the rank is not known
 
 
 class Palette(NamedTuple):
@@ -121,9 +124,9 @@ DARK: Final = Palette("#1a1825", "#f1eff8", "#b1adc2", "#3d3a4d", "#5fd0d8", "#f
 CARD_ROWS = 8
 MAX_CARD_ROW, CARD_FOOT = 68.0, 558.0  # pixels: highest row, and end of the last one
 ROW_LETTER, MAX_ROW_LETTER = 0.66, 36  # font size as a share of a row, and its maximum
-RANK_X, RATING_X, CHANGE_X, NAME_X = 1136, 1000, 820, 150
-HEADINGS = ((CHANGE_X, "change"), (RATING_X, "rating"), (RANK_X, "rank"))
-NAME_WIDTH = 520
+TITLE, CAUSE = 48, 26  # font sizes
+NAME_X, NAME_WIDTH, ZERO_X, BAR_WIDTH = 150, 440, 680, 80  # bars of changes begin at ZERO_X
+COLUMNS = (1136, 1010, 880)  # right ends of the columns, last column first
 
 
 def result_card(
@@ -132,64 +135,74 @@ def result_card(
     rows: Sequence[CardRow],
     address: str,
     *,
+    cause: str = "",
+    period: str = "change",
     count: int | None = None,
     dark: bool = False,
 ) -> Markup:
     """Draw the result of an event as a picture of 1200 x 630 pixels.
 
     Args:
-        heading: the pool and the event.
+        heading: the pool, the event and its date.
         headline: a sentence about the winner and the player who climbed most.
         rows: the entrants, winner first. The first `CARD_ROWS` are drawn, and the others are counted.
         address: the address of the result, or an empty string if it is not known.
+        cause: a sentence that explains the headline.
+        period: the heading of the column of changes.
         count: the number of entrants. Default: the number of rows.
         dark: True for a dark background.
     """
     palette, size = DARK if dark else LIGHT, WIDE
-    title = 48
-    lines = wrapped(headline, title, size.width - 2 * MARGIN, most=2)
+    lines = wrapped(headline, TITLE, size.width - 2 * MARGIN, most=2)
     parts = [text(MARGIN, 78, shortened(heading, MAX_HEADING), 28, palette.soft)]
     parts += [
-        text(MARGIN, 84 + 1.15 * title * (k + 1), line, title, palette.ink, weight=700) for k, line in enumerate(lines)
+        text(MARGIN, 84 + 1.15 * TITLE * (k + 1), line, TITLE, palette.ink, weight=700) for k, line in enumerate(lines)
     ]
-    top = 84 + 1.15 * title * len(lines) + 48
+    top = 84 + 1.15 * TITLE * len(lines) + 48
+    for line in wrapped(cause, CAUSE, size.width - 2 * MARGIN, most=1):
+        parts.append(text(MARGIN, top - 6, line, CAUSE, palette.soft))
+        top += 42
     count = len(rows) if count is None else count
     drawn = rows if count <= CARD_ROWS else rows[: CARD_ROWS - 1]
     height = min(MAX_CARD_ROW, (CARD_FOOT - top) / max(1, min(count, CARD_ROWS)))
     letter = min(MAX_ROW_LETTER, int(ROW_LETTER * height))
-    if drawn:
-        shown = HEADINGS if any(row.rank for row in drawn) else HEADINGS[:-1]
-        parts += [text(x, top - 4, words, 20, palette.soft, anchor="end") for x, words in shown]
+    cells = [("rank", [row.rank for row in drawn]), ("rating", [row.rating for row in drawn])]
+    cells.append((period, [row.change for row in drawn]))
+    columns = [*zip(COLUMNS, [column for column in cells if any(column[1])], strict=False)]
+    parts += [text(x, top - 4, title, 20, palette.soft, anchor="end") for x, (title, _) in columns]
+    largest = max((abs(row.points) for row in drawn), default=0.0) or 1.0
     for k, row in enumerate(drawn):
         y = top + height * (k + 0.72)
         name = shortened(row.name, fitting(row.name, NAME_WIDTH, letter))
-        colour = palette.loss if row.change.startswith("\N{MINUS SIGN}") else palette.gain
+        colour, length = palette.loss if row.points < 0.0 else palette.gain, BAR_WIDTH * abs(row.points) / largest
         parts += [
             text(MARGIN, y, row.place, letter, palette.soft),
             text(NAME_X, y, name, letter, palette.ink, weight=700 if k == 0 else 400),
-            text(CHANGE_X, y, row.change, letter, colour, weight=700, anchor="end"),
-            text(RATING_X, y, row.rating, letter, palette.ink, anchor="end"),
-            text(RANK_X, y, row.rank, letter, palette.soft, anchor="end"),
-            Markup('<rect x="{}" y="{:.1f}" width="{}" height="1" fill="{}"/>').format(
-                MARGIN, top + height * (k + 1), size.width - 2 * MARGIN, palette.line
-            ),
+            box(ZERO_X - (length if row.points < 0.0 else 0.0), top + height * (k + 0.3), length, 0.4 * height, colour),
+            box(MARGIN, top + height * (k + 1), size.width - 2 * MARGIN, 1, palette.line),
         ]
+        for x, (title, values) in columns:
+            ink, weight = (colour, 700) if title == period else (palette.soft if title == "rank" else palette.ink, 400)
+            parts.append(text(x, y, values[k], letter, ink, weight=weight, anchor="end"))
     if len(drawn) < count:
         y = top + height * (len(drawn) + 0.72)
         parts.append(text(NAME_X, y, f"and {count - len(drawn):,} more", 24, palette.soft))
-    parts += [
-        text(MARGIN, size.height - 32, shortened(unquote(address), 70), 24, palette.soft),
-        mark(size.width - MARGIN - 48, size.height - 72, palette.mark),
-    ]
+    link = shortened(unquote(address).replace(" ", "%20"), 70)  # chats cut an address at a space
+    parts += [text(MARGIN, size.height - 32, link, 24, palette.soft), brand(size, palette)]
     return picture(size, palette.paper, Markup().join(parts))
 
 
-def standings_card(
-    heading: str, rows: Sequence[CardRow], address: str = "", *, count: int | None = None, dark: bool = False
-) -> Markup:
+def card_words(headline: str, explanation: Explanation) -> tuple[str, str]:
+    """Return the headline and the cause of a result card. The explanation is of the player who gained most."""
+    if [*explanation.winners] == [explanation.player]:
+        return explanation.verdict, explanation.cause
+    return headline, f"{explanation.verdict} {explanation.cause}"
+
+
+def standings_card(heading: str, rows: Sequence[CardRow], address: str = "", **options: Any) -> Markup:
     """Draw the first places of a leaderboard. The arguments are the same as for `result_card`."""
     leader = f"{rows[0].name} leads with {rows[0].rating}." if rows else "Nobody has a rating yet."
-    return result_card(heading, leader, rows, address, count=count, dark=dark)
+    return result_card(heading, leader, rows, address, period="newest event", **options)
 
 
 def fitting(words: str, width: float, size: int) -> int:
@@ -203,8 +216,8 @@ def fitting(words: str, width: float, size: int) -> int:
 def picture(size: Size, paper: str, content: Markup) -> Markup:
     return Markup(
         '<svg xmlns="http://www.w3.org/2000/svg" width="{w}" height="{h}" viewBox="0 0 {w} {h}"'
-        ' font-family="DejaVu Sans, sans-serif"><rect width="{w}" height="{h}" fill="{paper}"/>'
-        "{content}</svg>"
+        ' font-family="DejaVu Sans, sans-serif" font-stretch="condensed">'
+        '<rect width="{w}" height="{h}" fill="{paper}"/>{content}</svg>'
     ).format(w=size.width, h=size.height, paper=paper, content=content)
 
 
@@ -213,16 +226,44 @@ FONTS_VARIABLE = "PODIUM_FONTS"  # environment variable for a folder with more f
 # The renderer searches other fonts for a letter only if they produce the same number of glyphs. Therefore, an emoji is
 # drawn without its skin tone, a group as its members, and a flag as its two letters.
 JOINING = re.compile("[\ufe0e\ufe0f\U0001f3fb-\U0001f3ff]|\u200d(?=[\u2600-\U0001ffff])")
+NEVER_DRAWN = "\U0010fffd"  # a letter for private use
 INSIDE_FLAG = re.compile("(?<=[\U0001f1e6-\U0001f1ff])(?=[\U0001f1e6-\U0001f1ff])")
 
 
-def draw_png(svg: Markup) -> bytes:
-    """Draw a picture as a PNG. A letter that is missing from all fonts becomes a box."""
+def draw_png(svg: str, zoom: float = 1.0) -> bytes:
+    """Draw a picture as a PNG. Letters that are missing from all fonts are transcribed into Latin letters."""
+    with needs_extra("service", "a picture"):
+        from anyascii import anyascii  # noqa: PLC0415  (an extra)
+    words = INSIDE_FLAG.sub("\u200c", JOINING.sub("", svg))
+    foreign = {letter for letter in words if not letter.isascii() and is_missing(letter, system_fonts=False)}
+    for letter in foreign:
+        if is_missing(letter, system_fonts=True):
+            words = words.replace(letter, escape(anyascii(letter) or "?"))
+    return render(words, system_fonts=bool(foreign), zoom=zoom)
+
+
+@cache
+def is_missing(letter: str, *, system_fonts: bool) -> bool:
+    """Return True if no font has this letter, so that a box would appear."""
+    drawn, unknown = (
+        render(picture(Size(40, 40), PAPER, text(0, 30, one, 24, INK)), system_fonts=system_fonts)
+        for one in (letter, NEVER_DRAWN)
+    )
+    return drawn == unknown
+
+
+def render(svg: str, *, system_fonts: bool, zoom: float = 1.0) -> bytes:
     with needs_extra("service", "a picture"):
         import resvg_py  # noqa: PLC0415  (an extra)
     folders = [folder] if (folder := os.environ.get(FONTS_VARIABLE)) else []
-    text = INSIDE_FLAG.sub("\u200c", JOINING.sub("", str(svg)))
-    png: bytes = resvg_py.svg_to_bytes(svg_string=text, skip_system_fonts=True, font_files=[*FONTS], font_dirs=folders)
+    png: bytes = resvg_py.svg_to_bytes(
+        svg_string=svg,
+        skip_system_fonts=not system_fonts,
+        font_files=[*FONTS],
+        font_dirs=folders,
+        zoom=zoom,
+        sans_serif_family="DejaVu Sans",
+    )
     return png
 
 
@@ -240,12 +281,8 @@ def waterfall(view: WhyView, top: float, bottom: float, width: int) -> Markup:
         y = top + k * row
         first, last = (left + scale.share(value) * (right - left) for value in (start, end))
         parts.append(text(MARGIN, y + 0.62 * row, shortened(label, MAX_LABEL), 24, INK))
-        parts.append(
-            Markup('<rect x="{}" y="{}" width="{}" height="{}" rx="4" fill="{}"/>').format(
-                f"{min(first, last):.1f}", f"{y + (row - thick) / 2:.1f}", f"{max(abs(last - first), 3.0):.1f}",
-                f"{thick:.1f}", UP if end >= start else DOWN,
-            )
-        )  # fmt: skip
+        shade = UP if end >= start else DOWN
+        parts.append(box(min(first, last), y + (row - thick) / 2, max(abs(last - first), 3.0), thick, shade))
         parts.append(line(last, y + (row + thick) / 2, y + row + (row - thick) / 2))
         shade = GAIN if end >= start else LOSS
         parts.append(text(width - MARGIN, y + 0.62 * row, points, 26, shade, weight=700, anchor="end"))
@@ -289,11 +326,19 @@ def line(x: float, first: float, last: float) -> Markup:
     )
 
 
-def mark(x: float, y: float, colour: str) -> Markup:
-    """Draw Podium's logo: three steps down and one up."""
-    return Markup('<path transform="translate({} {}) scale(2)" fill="{}" d="{}"/>').format(
-        x, y, colour, "M1 3h5v6H1zM7 9h5v5H7zM13 14h5v7h-5zM19 7h4v14h-4z"
+def box(x: float, y: float, width: float, height: float, colour: str) -> Markup:
+    return Markup('<rect x="{}" y="{}" width="{}" height="{}" fill="{}"/>').format(
+        *(f"{number:.1f}" for number in (x, y, width, height)), colour
     )
+
+
+def brand(size: Size, palette: Palette) -> Markup:
+    """Draw Podium's logo, three steps down and one up, and its name."""
+    x, y = size.width - MARGIN - 152, size.height - 66
+    logo = Markup('<path transform="translate({} {}) scale(1.6)" fill="{}" d="{}"/>').format(
+        x, y, palette.mark, "M1 3h5v6H1zM7 9h5v5H7zM13 14h5v7h-5zM19 7h4v14h-4z"
+    )
+    return logo + text(size.width - MARGIN, y + 33, "Podium", 28, palette.ink, weight=700, anchor="end")
 
 
 def wrapped(words: str, size: int, width: float, *, most: int) -> Sequence[str]:

@@ -125,6 +125,7 @@ def configuration(*, inline: bool) -> dict[str, Any]:
             "titleFontSize": 12,
             "titleFontWeight": "normal",
         },
+        "axisX": {"gridOpacity": 0.4},
         "legend": {
             "labelColor": ink,
             "titleColor": ink,
@@ -138,11 +139,12 @@ def configuration(*, inline: bool) -> dict[str, Any]:
 
 
 LABEL_PIXELS = 14.0  # distance from one name to the next
+LEADER_WIDTH = 12  # pixels from the end of a line to the name
 PADDING = 0.05  # share of the height to add above the highest rating and below the lowest
 
 
 def rating_histories(
-    history: pl.DataFrame, players: list[str], title: str, hindsight: pl.DataFrame | None = None
+    history: pl.DataFrame, players: list[str], title: str, subtitle: str = "", hindsight: pl.DataFrame | None = None
 ) -> Any:
     """Chart the ratings of players over time, or by event if the results have no dates.
 
@@ -163,12 +165,18 @@ def rating_histories(
     )
     scale = alt.Scale(domain=[low, high], nice=False, zero=False)
     shade = colour("player", players, legend=None)
-    y = alt.Y("rating:Q", title="rating", scale=scale)
+    y = alt.Y("rating:Q", title="rating", scale=scale, axis=alt.Axis(format="d"))
     dash = alt.StrokeDash("player:N", legend=None, scale=dashes(players))
-    marks = canvas(lines, title).mark_line(interpolate="step-after")
+    marks = canvas(lines, alt.TitleParams(title, subtitle=subtitle)).mark_line(interpolate="step-after")
     steps = marks.encode(x=x, y=y, color=shade, strokeDash=dash)
-    names = canvas(ends, "").mark_text(align="left", dx=6, fontSize=12)
-    chart = steps + names.encode(x=x, y=alt.Y("label_at:Q", scale=scale), text="label:N", color=shade)
+    names = canvas(ends, "").mark_text(align="left", dx=LEADER_WIDTH + 4, fontSize=12)
+    leaders = canvas(ends, "").mark_rule(strokeWidth=1)
+    ends_at = alt.X2Value({"expr": f"width + {LEADER_WIDTH}"})
+    chart = (
+        steps
+        + leaders.encode(x=alt.XValue("width"), x2=ends_at, y=y, y2="label_at:Q", color=shade)
+        + names.encode(x=x, y=alt.Y("label_at:Q", scale=scale), text="label:N", color=shade)
+    )
     if ahead is None:
         return chart
     known = canvas(ahead, "")

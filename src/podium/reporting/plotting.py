@@ -2,6 +2,7 @@
 
 import html
 from collections.abc import Iterator, Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,9 @@ from podium.analysis.audit import audit
 from podium.analysis.evaluation import evaluate
 from podium.engine.system import System
 from podium.errors import ParameterError, PodiumError, UnknownError, needs_extra
-from podium.pages.numbers import change, rating
-from podium.pages.share_picture import CardRow, draw_png, result_card, standings_card
+from podium.ledger.reasons import Explanation
+from podium.pages.numbers import change, day_words, rating
+from podium.pages.share_picture import CardRow, card_words, draw_png, result_card, standings_card
 from podium.rated import Rated
 from podium.rating import rate
 from podium.reporting.histories import (
@@ -166,7 +168,9 @@ class ChartError(PodiumError):
 
 
 def as_svg(chart: Any, *, inline: bool = False, narrow: bool = False) -> str:
-    svg: str = with_renderer("vegalite_to_svg", specification(chart, inline=inline, narrow=narrow))
+    with needs_extra("charts", "a chart"):
+        import vl_convert  # noqa: PLC0415  (an extra, and large)
+    svg: str = vl_convert.vegalite_to_svg(specification(chart, inline=inline, narrow=narrow))
     return svg
 
 
@@ -216,16 +220,6 @@ def narrow_plots(document: dict[str, Any]) -> None:
             part["columns"] = 1
 
 
-def with_renderer(name: str, document: dict[str, Any], **options: Any) -> Any:
-    """Call a function of the renderer with a document.
-
-    If it is missing, raise an error that names the required extra.
-    """
-    with needs_extra("charts", "a chart"):
-        import vl_convert  # noqa: PLC0415  (an extra, and large)
-    return getattr(vl_convert, name)(document, **options)
-
-
 def check_path(path: Path) -> Path:
     """Check that a chart can be written to a path, and return the path."""
     if path.suffix not in SUFFIXES:
@@ -244,8 +238,7 @@ def save(chart: Any, path: Path) -> None:
     if isinstance(chart, Markup):
         content = draw_png(chart) if path.suffix == ".png" else chart.encode()
     elif path.suffix == ".png":
-        document = specification(chart, inline=False, narrow=False)
-        content = with_renderer("vegalite_to_png", document, scale=PIXELS)
+        content = draw_png(as_svg(chart).replace("<svg", '<svg font-stretch="condensed"', 1), PIXELS)
     else:
         text = as_svg(chart) if path.suffix == ".svg" else as_page(chart, path.stem)
         content = text.encode()
@@ -313,35 +306,50 @@ def plot(
 
 
 def card_of_pool(rated: Rated, pool: str, title: str) -> Markup:
-    """Return the first places of a pool's leaderboard, with each player's latest change, as SVG."""
+    """Return the first places of a pool's leaderboard, with the changes of the newest event, as SVG."""
     board, digits = rated.leaderboard(pool=pool), rated.system.digits
-    newest = {
-        player: shown_change(before, after, digits)
-        for player, before, after in changes_of(rated, pool).select("player", "rating_before", "rating").iter_rows()
-    }
+    event_id, day, changes, explanation = newest_event(rated, pool)
+    points = {player: shown_change(before, after, digits) for player, before, after in changes}
     rows = [
-        CardRow(ordinal_number(rank), player, change(newest[player], digits), rating(points, digits - 1), "")
-        for rank, player, points in board.select("rank", "player", "rating").iter_rows()
-    ]
-    return standings_card(f"{title} · {counted(len(rows), 'player')}", rows)
+        CardRow(
+            ordinal_number(rank), player, float(points.get(player, 0.0)),
+            change(points[player], digits) if player in points else "", rating(value, digits - 1),
+        )
+        for rank, player, value in board.select("rank", "player", "rating").iter_rows()
+    ]  # fmt: skip
+    won = f"{listed(winners)} won. " if (winners := explanation.winners) and explanation.player not in winners else ""
+    cause = f"{event_id}: {won}{explanation.verdict}"
+    return standings_card(f"{title} · {counted(len(rows), 'player')}{day}", rows, cause=cause)
 
 
 def card_of_event(rated: Rated, pool: str, title: str) -> Markup:
     """Return the result of a pool's newest event, with each player's change and new rating, as SVG."""
-    history, digits = changes_of(rated, pool), rated.system.digits
-    event_id = history["event_id"][-1]
-    changes = history.filter(pl.col("event_id") == event_id).select("player", "rating_before", "rating").rows()
-    explanation = rated.explain(event_id, changes[0][0])
-    places = explanation.places
+    digits = rated.system.digits
+    event_id, day, changes, explanation = newest_event(rated, pool)
+    places, points = explanation.places, [shown_change(before, after, digits) for _, before, after in changes]
     rows = [
         CardRow(
-            ordinal_number(places[player]) if player in places else "\N{EN DASH}", player,
-            change(shown_change(before, after, digits), digits), rating(after, digits - 1), "",
+            ordinal_number(places[player]) if player in places else "\N{EN DASH}",
+            player, float(gain), change(gain, digits), rating(after, digits - 1),
         )
-        for player, before, after in sorted(changes, key=lambda row: places.get(row[0], len(changes) + 1))
+        for (player, _, after), gain in zip(changes, points, strict=True)
     ]  # fmt: skip
+    rows.sort(key=lambda row: places.get(row.name, len(changes) + 1))
     headline = f"{listed(explanation.winners)} won." if explanation.winners else event_id
-    return result_card(f"{title} · {event_id}", headline, rows, "")
+    headline, cause = card_words(headline, explanation)
+    return result_card(f"{title} · {event_id}{day}", headline, rows, "", cause=cause)
+
+
+def newest_event(rated: Rated, pool: str) -> tuple[str, str, list[tuple[str, float, float]], Explanation]:
+    """Return a pool's newest event: ID, date, each player's ratings before and after, and the largest gain's reasons.
+
+    The date begins with a dot, and is empty if unknown.
+    """
+    history = changes_of(rated, pool)
+    event_id, moment = history.select("event_id", "started_at").row(-1)
+    changes = history.filter(pl.col("event_id") == event_id).select("player", "rating_before", "rating").rows()
+    best, _, _ = max(changes, key=lambda row: row[2] - row[1])
+    return event_id, "" if moment is None else f" · {day_words(moment)}", changes, rated.explain(event_id, best)
 
 
 def changes_of(rated: Rated, pool: str) -> pl.DataFrame:
@@ -371,4 +379,15 @@ def draw(kind: str, rated: Rated, pool: str | None, players: Sequence[str] | Non
         raise UnknownError(f"player {unknown[0]!r} is not in pool {shown}{hint}")
     leaders = rated.leaderboard(pool=shown)["player"].head(SHOWN_PLAYERS).to_list()
     known = rated.hindsight().frame.filter(pl.col("pool") == shown) if hindsight else None
-    return rating_histories(history, list(players or leaders), title, known)
+    shown_players = list(players or leaders)
+    subtitle = f"{len(shown_players)} of {counted(history['player'].n_unique(), 'player')}{span_words(history)}"
+    return rating_histories(history, shown_players, title, subtitle, known)
+
+
+def span_words(history: pl.DataFrame) -> str:
+    """Return the months of the first and the last event, such as ", Jan to Dec 2025", or nothing without dates."""
+    first, last = history["started_at"].min(), history["started_at"].max()
+    if not isinstance(first, datetime) or not isinstance(last, datetime):
+        return ""
+    begin = f"{first:%b}" if first.year == last.year else f"{first:%b %Y}"
+    return f", {last:%b %Y}" if begin == f"{last:%b}" else f", {begin} to {last:%b %Y}"

@@ -64,7 +64,7 @@ def serve(
         None,
         metavar="FOLDER",
         envvar="PODIUM_FONTS",
-        help="Folder with additional fonts for pictures. Podium's own font has Latin, Greek and Cyrillic letters.",
+        help="Folder with additional fonts for pictures. Letters that no font has are written in Latin.",
     ),
 ) -> None:
     """Run the service, with pages and the HTTP API. In a terminal, it shows a link that creates the first admin."""

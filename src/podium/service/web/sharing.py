@@ -18,6 +18,7 @@ from podium.pages.share_picture import (
     WIDE,
     CardRow,
     badge_svg,
+    card_words,
     draw_png,
     result_card,
     share_picture,
@@ -189,9 +190,10 @@ def standings_picture(visit: VisiblePool, theme: Theme = "light") -> Response:
 
     def draw_card() -> bytes:
         board = store.leaderboard(pool.name, listing, top=CARD_ROWS)
+        events = store.event_list(pool.name, top=1).events
         rows = [
             CardRow(
-                ordinal_number(row.rank) if row.rank else "", plain(row.player),
+                ordinal_number(row.rank) if row.rank else "", plain(row.player), row.newest_shown or 0.0,
                 "" if row.newest_shown is None else header.change(row.newest_shown),
                 header.score(row), shown_move(row.move),
             )
@@ -201,7 +203,8 @@ def standings_picture(visit: VisiblePool, theme: Theme = "light") -> Response:
         if board.newest is not None:
             heading += f" · {day_words(header.local(board.newest.when))}"
         link = f"{address}{header.address}"
-        return draw_png(standings_card(heading, rows, link, count=board.listed, dark=is_dark))
+        cause = "".join(f"{event.title or event.event_id}: {event.headline}" for event in events)
+        return draw_png(standings_card(heading, rows, link, cause=cause, count=board.listed, dark=is_dark))
 
     png = store.answers.value(("standings card", pool.id, is_dark, address), store.edition(pool.name), draw_card)
     return shared_response(visit.request, png, "image/png")
@@ -241,7 +244,9 @@ def card_png(pool: PoolReader, event_id: str, host: str, *, dark: bool = False) 
     header, event = pool_header(pool), find_event(pool, event_id)
     changes = Changes.by_event(pool.snapshot, event).of_players
     moved = changes.answers(names_of(pool, changes.numbers.tolist()))
-    shown = explain(pool.system, *rated_event(pool, event_id).replay, moved[0].player)
+    gains = {change.player: float(shown_change(change.rating_before, change.rating, header.digits)) for change in moved}
+    best = max(gains, key=gains.__getitem__)
+    shown = explain(pool.system, *rated_event(pool, event_id).replay, best)
     winners, places = shown.winners, shown.places
     newest = pool.snapshot.events.newest_rated
     board = Board.of(pool, ESTABLISHED)
@@ -252,19 +257,20 @@ def card_png(pool: PoolReader, event_id: str, host: str, *, dark: bool = False) 
     rows = [
         CardRow(
             ordinal_number(places[change.player]) if change.player in places else "\N{EN DASH}", plain(change.player),
-            header.change(float(shown_change(change.rating_before, change.rating, header.digits))),
+            gains[change.player], header.change(gains[change.player]),
             header.rating(change.rating), ranks.get(change.player, ""),
         )
         for change in sorted(moved, key=lambda change: places.get(change.player, len(moved) + 1))
     ]  # fmt: skip
-    title, best = title_of(pool, event), max(moved, key=lambda change: change.delta)
+    title = title_of(pool, event)
     headline = f"{won}." if (won := headline_of(winners)) else title
-    if best.delta > 0.0 and best.player not in winners:
-        headline += f" {plain(best.player)} climbed most: {header.change(best.delta)}."
+    if gains[best] > 0 and best not in winners:
+        headline += f" {plain(best)} climbed most: {header.change(gains[best])}."
     moment = pool.moment(event.started_at)
     day = "" if moment is None else f" · {day_words(header.local(moment))}"
     address = f"{host}{pool_address(pool.name, 'events', event.event_id)}" if host else ""
-    return draw_png(result_card(f"{header.title} · {title}{day}", headline, rows, address, dark=dark))
+    headline, cause = card_words(headline, shown)
+    return draw_png(result_card(f"{header.title} · {title}{day}", headline, rows, address, cause=cause, dark=dark))
 
 
 SIZES = {"wide": WIDE, "tall": TALL}

@@ -101,6 +101,32 @@ def test_a_player_reports_and_another_confirms(store, browser):
     assert "counted" in words(browser.get(paths["ana"]).text)
 
 
+def test_a_player_reports_the_result_of_a_planned_race(store, browser):
+    fields_of = {"gp": ["ana", "ben"], "cup": ["ben", "cleo"], "open": None}
+    for race, entrants in fields_of.items():
+        store.plan_fixture("other", race, starts_at=NOW - timedelta(days=2), entrants=entrants, title=f"The {race}")
+    store.plan_fixture("other", "later", starts_at=NOW + timedelta(days=1), entrants=["ana", "ben"])
+    paths = {name: path_of(store, name, "other").replace("/p/", "/") for name in NAMES}
+    assert re.findall(r"race=(\w+)", browser.get(paths["ana"]).text) == ["gp", "open"]
+    page = browser.get(f"{paths['ana']}?race=gp").text
+    assert 'name="race" value="gp"' in page
+    assert re.findall(r"place-\d+\W+bdi\W+(\w+)", page) == ["ana", "ben"]
+    for race in ("cup", "later", "none"):
+        assert "value=" + f'"{race}"' not in browser.get(f"{paths['ana']}?race={race}").text
+        sent = fields({"ana": 1, "ben": 2}, race=race)
+        assert browser.post(paths["ana"], data=sent).status_code == (404 if race == "none" else 422)
+    assert browser.post(paths["ana"], data=fields({"ana": 2, "ben": 1}, race="gp")).status_code == 303
+    (report,) = reports.list_reports(store, "other")
+    assert report.event_id == "gp"
+    browser.post(paths["ben"], data={"report": report.report_id, "act": "confirm"})
+    event = store.event("other", "gp")
+    assert (event.started_at, event.title) == (NOW - timedelta(days=2), "The gp")
+    assert {entry.player: entry.position for entry in event.entries} == {"ana": 2, "ben": 1}
+    assert store.fixture("other", "gp").status == "reported"
+    assert browser.get("/other/matches/gp").headers["location"] == "/other/events/gp"
+    assert browser.post(paths["ben"], data=fields({"ana": 1, "ben": 2}, race="gp")).status_code == 422
+
+
 def test_the_service_counts_a_report_to_which_nobody_objects(store, browser, monkeypatch):
     browser.post(path_of(store, "ana"), data=fields({"ana": 1, "ben": 2}))
     (report,) = reports.list_reports(store, "main")

@@ -212,6 +212,26 @@ def test_a_report_that_cannot_count_is_left_to_the_organiser_and_stops_no_other(
         reports.answer_report(ladder, "main", found.report_id, agrees=True)
 
 
+def test_a_planned_race_has_one_result_with_its_teams(ladder):
+    start = datetime.now(UTC) - timedelta(hours=2)
+    entrants = [{"player": name, "team": team} for name, team in zip(PLAYERS, "xyxy", strict=True)]
+    ladder.plan_fixture("main", "cup", starts_at=start, entrants=entrants)
+    rows = [row | {"started_at": start.isoformat()} for row in result("ana", "cleo", "ben", "dan")]
+    first, other = (
+        reports.add_report(ladder, "main", number(ladder, "ana"), rows[:count], form="1", race="cup")
+        for count in (4, 3)
+    )
+    assert [answer(ladder, first, name).status for name in ("cleo", "ben", "dan")] == ["open", "accepted", "accepted"]
+    assert events(ladder) == ["cup"]
+    assert {entry.player: entry.team for entry in ladder.event("main", "cup").entries} == {
+        each["player"]: each["team"] for each in entrants
+    }
+    with pytest.raises(StoreError, match="different content"):
+        reports.answer_report(ladder, "main", other.report_id, agrees=True)
+    (shown,) = reports.list_reports(ladder, "main")
+    assert (shown.event_id, "different content" in shown.problem) == ("cup", True)
+
+
 @pytest.mark.parametrize("is_stored", [False, True])
 def test_a_report_counts_once_although_the_service_is_killed(ladder, monkeypatch, is_stored):
     def killed(pool_name, rows, **options):

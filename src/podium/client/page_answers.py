@@ -72,7 +72,8 @@ class PlayerLink(TypedDict):
 class Report(TypedDict):
     """A result that a player reported."""
 
-    report_id: str  # ID of the report. Once it counts, its event has the same ID.
+    report_id: str  # ID of the report.
+    event_id: str  # ID of its event, once it counts: that of the planned race, or of the report.
     player: str  # The player who reported it.
     reported_at: datetime  # Time at which it was reported.
     started_at: datetime | None  # Start of the event. Null in a pool without dates.

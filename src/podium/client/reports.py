@@ -50,8 +50,8 @@ class ReportRoutes:
         """List reported results that wait.
 
         Returns:
-            A list. Each item is a result that a player reported. It has the fields `report_id, player, reported_at,
-            started_at, status, result, confirmed, objected, counts_at, problem`.
+            A list. Each item is a result that a player reported. It has the fields `report_id, event_id, player,
+            reported_at, started_at, status, result, confirmed, objected, counts_at, problem`.
         """
         return json_call("GET", "/pools/{pool}/reports", list[Report], pool=pool)
 
@@ -64,8 +64,8 @@ class ReportRoutes:
             answer: `accept` if it counts, or `refuse`.
 
         Returns:
-            A result that a player reported. It has the fields `report_id, player, reported_at, started_at, status,
-            result, confirmed, objected, counts_at, problem`.
+            A result that a player reported. It has the fields `report_id, event_id, player, reported_at, started_at,
+            status, result, confirmed, objected, counts_at, problem`.
         """
         return json_call(
             "POST", "/pools/{pool}/reports/{report_id}/{answer}", Report, pool=pool, report_id=report_id, answer=answer

@@ -14,6 +14,7 @@ from podium.store.writing.submission import ConflictError
 links, player_with = reads(player_links.links), reads(player_links.player_with)
 change_links = writes(player_links.change_links)
 list_reports, add_report = reads(reports.list_reports), writes(reports.add_report)
+races_to_report = reads(reports.races_to_report)
 answer_report, keep, accept_due = writes(reports.answer_report), writes(reports.keep), writes(reports.accept_due)
 LOGGER = logging.getLogger(__name__)
 
@@ -30,10 +31,10 @@ def count_reports(store: Store, pool_name: str) -> list[Receipt]:
             receipts += store.submit(pool_name, rows, actor=found.actor)
         except UnavailableError:
             raise
-        except ConflictError:  # it was submitted earlier, and its event has changed since
-            pass
         except PodiumError as error:
-            LOGGER.warning("pool %s: %s does not count: %s", pool_name, found.report_id, error)
-            status = reports.DISPUTED
+            is_submitted = isinstance(error, ConflictError) and found.race is None  # its event has changed since then
+            if not is_submitted:
+                LOGGER.warning("pool %s: %s does not count: %s", pool_name, found.report_id, error)
+                status = reports.DISPUTED
         keep(store, pool_name, replace(found, status=status, actor=""))  # the actor may be a name
     return receipts

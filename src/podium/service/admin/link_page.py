@@ -13,8 +13,11 @@ from podium.service.admin.tonight import (
     ResultLine,
     form_page,
     new_result,
+    planned_race,
+    race_result,
     read_result,
     rows_in,
+    sides_of,
     value_column,
 )
 from podium.service.http.errors import status_of
@@ -24,7 +27,7 @@ from podium.service.http.requests import CurrentStore, run_in
 from podium.service.http.visitors import Form, read_form, refuse_foreign
 from podium.service.web.rendering import PageRouter, go_on, path_of, render
 from podium.service.web.visiting import PoolRequest
-from podium.store.reports import add_report, answer_report, count_reports, list_reports, player_with
+from podium.store.reports import add_report, answer_report, count_reports, list_reports, player_with, races_to_report
 
 NONCE_BYTES = 12
 PRIVATE = {"Cache-Control": "no-store", "X-Robots-Tag": "noindex, nofollow"}
@@ -76,8 +79,8 @@ def store_form(reporter: Reporter, form: Form) -> Response:
         else:
             result = replace(read_result(form), title="")
             held = store.pool(pool)
-            rows = rows_in(result, held, value_column(held), {}, None)
-            found = add_report(store, pool, number, rows, form=result.event_id)
+            rows = rows_in(result, held, value_column(held), {}, planned_race(reporter, result))
+            found = add_report(store, pool, number, rows, form=result.event_id, race=result.race)
         receipts = count_reports(store, pool)
     except PodiumError as error:
         return link_page(reporter, result, error)
@@ -90,14 +93,17 @@ def link_page(reporter: Reporter, result: ResultForm | None = None, error: Podiu
     request, store, pool, number = reporter.request, reporter.store, reporter.pool, reporter.number
     with store.reading(pool) as found:
         player = names_of(found, [number])[number]
+    races = races_to_report(store, pool, number)
     if result is None:
-        empty = new_result(reporter)
-        others = [line for line in empty.lines if line.name != player and reporter.header.is_public]
-        lines = ResultLine(player), *others
+        race = next((race for race in races if race.fixture_id == request.query_params.get("race")), None)
+        empty = new_result(reporter) if race is None else race_result(reporter, race.fixture_id)
+        sides, given = sides_of(race), empty.lines
+        own = next((line for line in given if player in sides.get(line.name, [line.name])), ResultLine(player))
+        lines = own, *(line for line in given if line != own and reporter.header.is_public)
         result = replace(empty, event_id=secrets.token_urlsafe(NONCE_BYTES), title="", lines=lines)
     page = form_page(reporter, result, error)
     page.template, page.title, page.player, page.action = "player_link.html", player, player, path_of(request)
-    page.reports = list_reports(store, pool, number)
+    page.reports, page.races = list_reports(store, pool, number), races
     response = render(request, page, status=200 if error is None else status_of(error))
     response.headers.update(PRIVATE)
     return response

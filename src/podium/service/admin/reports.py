@@ -28,7 +28,7 @@ def reports_page(admission: Admission, _form: Form) -> FormsPage:
     base, origin = address("admin", pool, "reports"), origin_of(admission.request)
     waiting = [
         Item(
-            name=f"Reported by {report.player}",
+            name=f"{report.event_id}, reported by {report.player}",
             note=f"{report.result}. Confirmed by {', '.join(report.confirmed)}."
             f" Objections by {', '.join(report.objected) or 'nobody'}."
             f"{f' It cannot count: {report.problem}' if report.problem else ''}",

@@ -20,7 +20,6 @@ from podium.ledger.leaderboard import instant
 from podium.log.players import known_numbers
 from podium.log.pools import Pool
 from podium.pages.numbers import is_date
-from podium.results.columns import SHARED
 from podium.results.names import normalise
 from podium.service.admin.dry_run import change_of, count, look_at, meant_players
 from podium.service.admin.intents import ROWS, Admission, Intent, Sender, refuse_beyond_key, rows_of
@@ -106,8 +105,9 @@ def rows_in(
         moment = result.at if result.date == result.today else result.date
         shared["started_at"] = instant(moment, whole_day=False, zone=pool.description.zone).isoformat()
     sides = sides_of(race)
+    planned = {} if race is None else {starter.player: starter.columns for starter in race.entrants or ()}
     rows = [
-        shared | {"player": player} | end_of(line, result.teams, column) | plan_of(race, player)
+        shared | {"player": player} | end_of(line, result.teams, column) | planned.get(player, {})
         for line in result.lines
         if line.place
         for player in sides.get(line.name, [line.name])
@@ -120,16 +120,6 @@ def rows_in(
 def sides_of(race: Fixture | None) -> dict[str, list[str]]:
     """Return the sides of a planned race, by their text in the form."""
     return {} if race is None else {", ".join(side): side for side in race.sides}
-
-
-def plan_of(race: Fixture | None, player: str) -> dict[str, str]:
-    """Return the planned values of an entrant to use in the result: team, side and equipment."""
-    starters = () if race is None else race.entrants or ()
-    planned = next((starter for starter in starters if starter.player == player), None)
-    if planned is None:
-        return {}
-    shared = {f"{SHARED}{kind}": name for kind, name in (planned.shared or {}).items()}
-    return {name: value for name, value in (("team", planned.team), ("side", planned.side)) if value} | shared
 
 
 def end_of(line: ResultLine, teams: str, column: str) -> dict[str, Any]:
@@ -222,23 +212,23 @@ def stored_result(admission: Admission, event_id: str) -> ResultForm:
     )
 
 
-def offered(admission: Admission, lines: Iterable[ResultLine]) -> tuple[ResultLine, ...]:
+def offered(request: PoolRequest, lines: Iterable[ResultLine]) -> tuple[ResultLine, ...]:
     """Return lines for the most frequent players who have no line yet."""
     known = {line.name for line in lines}
-    frequent = admission.store.frequent_players(admission.pool, MAX_NAMES)
+    frequent = request.store.frequent_players(request.pool, MAX_NAMES)
     return tuple(ResultLine(name) for name in frequent if name not in known)
 
 
-def race_result(admission: Admission, race_id: str) -> ResultForm:
+def race_result(request: PoolRequest, race_id: str) -> ResultForm:
     """Return the form for the result of a planned race, with the places so far."""
-    race, stands = admission.store.fixture(admission.pool, race_id), admission.store.places(admission.pool, race_id)
+    race, stands = request.store.fixture(request.pool, race_id), request.store.places(request.pool, race_id)
     if race.status in (REPORTED, CANCELLED):
         raise ParameterError(f"Race {race_id} {'already has a result' if race.status == REPORTED else 'is cancelled'}.")
     in_place, out, waiting = race.standing(stands.places, stands.out) if stands else race.standing()
     ends = [*((str(place), side) for place, side in enumerate(in_place, 1)), *(("dnf", side) for side in out)]
     lines = [ResultLine(", ".join(side), place) for place, side in [*ends, *(("", side) for side in waiting)]]
     if race.entrants is None:
-        lines.extend(offered(admission, lines))
+        lines.extend(offered(request, lines))
     return ResultForm(race.fixture_id, tuple(lines), race=race.fixture_id, title=race.title or "")
 
 
@@ -253,8 +243,8 @@ def post_standing(admission: Admission, result: ResultForm, race: Fixture) -> No
         admission.store.post_places(admission.pool, race.fixture_id, places, out=out, by_hand=True)
 
 
-def planned_race(admission: Admission, result: ResultForm) -> Fixture | None:
-    return admission.store.fixture(admission.pool, result.race) if result.race else None
+def planned_race(request: PoolRequest, result: ResultForm) -> Fixture | None:
+    return request.store.fixture(request.pool, result.race) if result.race else None
 
 
 def can_be_tapped(rows: list[dict[str, Any]]) -> bool:

@@ -49,6 +49,12 @@ class Starter:
     side: str | None = described("Side: home, white, away or black. Omitted if no side is planned.", default=None)
     shared: dict[str, str] | None = described("Equipment that the player uses, by kind.", default=None)
 
+    @property
+    def columns(self) -> dict[str, str]:
+        """The planned values for the entrant's row in a results table: team, side and equipment."""
+        shared = {f"{SHARED}{kind}": name for kind, name in (self.shared or {}).items()}
+        return {name: value for name, value in (("team", self.team), ("side", self.side)) if value} | shared
+
 
 @answer
 class Places:

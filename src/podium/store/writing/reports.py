@@ -1,8 +1,8 @@
 """Results that players report. They count only when other entrants have confirmed them, or after a time.
 
 A report waits outside the log, with numbers instead of names. Once it is accepted, the service submits it as an event
-whose ID is the report's ID. If the service is interrupted in between, it submits the report again, and the event still
-counts once.
+whose ID is that of the report or of the planned race. If the service is interrupted in between, it submits the report
+again, and the event still counts once.
 """
 
 import hashlib
@@ -11,6 +11,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from itertools import chain
 from operator import itemgetter
 from typing import Any
 
@@ -23,6 +24,7 @@ from podium.log.pools import read_report_rules
 from podium.log.schema import report
 from podium.log.statements import DAY_US, instant, now, of_pool, upsert
 from podium.store.following import PoolReader
+from podium.store.writing.fixtures import NO_RESULT, STARTED, Fixture, as_fixtures, fixtures, plans_of
 from podium.store.writing.proposals import Proposal
 from podium.store.writing.submission import Submission, submit
 from podium.support.answers import answer, described
@@ -38,6 +40,7 @@ CLOCK_LEAD = timedelta(hours=1)
 KEPT_US = 45 * DAY_US
 MAX_LISTED = 200
 DAY = len("2026-01-31")
+RESULT = "player", "position", "status", "time_s", "score"  # columns of a row; in a planned race, others are known
 SELECT_REPORTS = sa.select(report).where(of_pool(report)).order_by(report.c.reported_at, report.c.report_id)
 DELETE_OLD = sa.delete(report).where(of_pool(report), report.c.reported_at < sa.bindparam("before"))
 
@@ -46,7 +49,8 @@ DELETE_OLD = sa.delete(report).where(of_pool(report), report.c.reported_at < sa.
 class Report:
     """A result that a player reported."""
 
-    report_id: str = described("ID of the report. Once it counts, its event has the same ID.")
+    report_id: str = described("ID of the report.")
+    event_id: str = described("ID of its event, once it counts: that of the planned race, or of the report.")
     player: str = described("The player who reported it.")
     reported_at: datetime = described("Time at which it was reported.")
     started_at: datetime | None = described("Start of the event. Null in a pool without dates.")
@@ -73,10 +77,15 @@ class StoredReport:
     started_at: str | None
     rows: list[dict[str, Any]]  # of a results table, as they were sent, without the event's ID and date
     answers: dict[int, bool]  # by player; True if the player confirmed it
+    race: int | None = None  # number of the planned race; the race's own team and equipment are not in the rows
 
-    def consent(self) -> float:
+    @property
+    def result(self) -> tuple[Any, ...]:
+        """The date, race and rows, which are equal if two players report the same result."""
+        return str(self.started_at)[:DAY], self.race, sorted(self.rows, key=itemgetter("player"))
+
+    def consent(self, teams: Mapping[int, str]) -> float:
         """Return the share of the other entrants who confirmed it, or 0 if all of them are in the sender's team."""
-        teams = {row["player"]: row.get("team", row["player"]) for row in self.rows}
         agreeing = {player for player, agrees in self.answers.items() if agrees} - {self.player}
         has_opponent = any(teams[player] != teams[self.player] for player in agreeing)
         return len(agreeing) / (len(teams) - 1) if has_opponent else 0.0
@@ -86,17 +95,17 @@ def read_reports(pool: PoolReader) -> list[StoredReport]:
     """Return a pool's reports, oldest first. Merged accounts have the number of the player."""
     merged, found = pool.snapshot.merged, []
     for row in pool.execute(SELECT_REPORTS):
-        player, started_at, rows, answers = json.loads(row.body)
+        player, started_at, rows, answers, *race = json.loads(row.body)
         present = [{**each, "player": merged.get(each["player"], each["player"])} for each in rows]
         answered = {merged.get(number, number): agrees for number, agrees in answers}
         columns = row.report_id, row.reported_at, row.status, row.actor, merged.get(player, player)
-        found.append(StoredReport(*columns, started_at, present, answered))
+        found.append(StoredReport(*columns, started_at, present, answered, *race))
     return found
 
 
 def keep(pool: PoolReader, found: StoredReport) -> None:
     """Store a report, or its new status and answers."""
-    body = json.dumps([found.player, found.started_at, found.rows, [*found.answers.items()]])
+    body = json.dumps([found.player, found.started_at, found.rows, [*found.answers.items()], found.race])
     upsert(pool.connection, report, [(pool.id, found.report_id, found.reported_at, found.status, found.actor, body)])
 
 
@@ -116,16 +125,16 @@ def list_reports(pool: PoolReader, player: int | None = None) -> tuple[Report, .
 
 def as_answer(pool: PoolReader, found: StoredReport) -> Report:
     """Return a report with the players' current names."""
-    names = present_names(pool, {found.player, *found.answers, *(row["player"] for row in found.rows)})
-    placed = sorted(found.rows, key=lambda row: row.get("position") or math.inf)
-    result = ", ".join(f"{row.get('position') or row['status']}. {names[row['player']]}" for row in placed)
+    names, rows = present_names(pool, {found.player, *found.answers}), event_rows(pool, found)
+    placed = sorted(rows, key=lambda row: row.get("position") or math.inf)
+    result = ", ".join(f"{row.get('position') or row['status']}. {row['player']}" for row in placed)
     confirmed, objected = (
         tuple(names[player] for player, agrees in found.answers.items() if agrees == wanted) for wanted in (True, False)
     )
     hours = read_report_rules(pool.description.reports).hours
     counts_at = instant(found.reported_at + hours * HOUR_US) if hours and found.status == OPEN else None
     start = None if found.started_at is None else datetime.fromisoformat(found.started_at)
-    columns = found.report_id, names[found.player], instant(found.reported_at), start, found.status
+    columns = found.report_id, rows[0]["event_id"], names[found.player], instant(found.reported_at), start, found.status
     problem = None
     if found.status in WAITING:
         try:
@@ -142,12 +151,45 @@ def propose(pool: PoolReader, found: StoredReport) -> Proposal:
 
 def event_rows(pool: PoolReader, found: StoredReport) -> list[dict[str, Any]]:
     """Return the rows of the event that a report becomes."""
+    of_event: dict[str, Any] = {"event_id": found.report_id, "started_at": found.started_at}
+    planned: dict[str, dict[str, str]] = {}
+    if found.race is not None:
+        (race,) = as_fixtures(pool, plans_of(pool, [found.race]))
+        of_event |= {"event_id": race.fixture_id, "title": race.title}
+        planned = {starter.player: starter.columns for starter in race.entrants or ()}
     names = present_names(pool, [row["player"] for row in found.rows])
-    of_event = {"event_id": found.report_id, "started_at": found.started_at}
-    return [{**row, **of_event, "player": names[row["player"]]} for row in found.rows]
+    named = [{**row, **of_event, "player": names[row["player"]]} for row in found.rows]
+    return [row | planned.get(row["player"], {}) for row in named]
 
 
-def add_report(pool: PoolReader, player: int, rows: Sequence[Mapping[str, Any]], *, form: str) -> Report:
+def races_to_report(pool: PoolReader, player: int) -> list[Fixture]:
+    """Return the recent races without a result that a player may report."""
+    (name,) = present_names(pool, [player]).values()
+    return [
+        race
+        for race in fixtures(pool, since=datetime.now(UTC) - MAX_AGE, most=MAX_LISTED)
+        if race.status in (STARTED, NO_RESULT) and (race.entrants is None or name in chain(*race.sides))
+    ]
+
+
+def numbered_rows(pool: PoolReader, player: int, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return the rows of a player's result, with numbers instead of names."""
+    numbers, merged = known_numbers(pool, [row["player"] for row in rows]), pool.snapshot.merged
+    found = []
+    for row in rows:
+        if row["player"] not in numbers:
+            raise ParameterError(f"{row['player']}: nobody here has this name. Correct it, or ask the organisers.")
+        number = numbers[row["player"]]
+        found.append({**row, "player": merged.get(number, number)})
+    entrants = {row["player"] for row in found}
+    if player not in entrants or len(entrants) < len(found):
+        raise ParameterError("You and every other player need exactly one place.")
+    return found
+
+
+def add_report(
+    pool: PoolReader, player: int, rows: Sequence[Mapping[str, Any]], *, form: str, race: str = ""
+) -> Report:
     """Add a player's report. If another player reported the same result, confirm that report instead.
 
     Args:
@@ -155,39 +197,32 @@ def add_report(pool: PoolReader, player: int, rows: Sequence[Mapping[str, Any]],
         player: number of the player.
         rows: the result, as for `podium.rate`.
         form: text that differs between two reports of a player. The same report sent twice has the same text.
+        race: ID of the planned race whose result this is, if any.
 
     Raises:
-        ParameterError: a name is unknown, a player does not have one place, or the date is not recent.
+        ParameterError: a name is unknown, a player does not have one place, the date is not recent, or the player may
+            not report the race.
         StoreError: the player has sent too many reports.
     """
-    numbers, merged = known_numbers(pool, [row["player"] for row in rows]), pool.snapshot.merged
-    own = []
-    for row in rows:
-        if row["player"] not in numbers:
-            raise ParameterError(f"{row['player']}: nobody here has this name. Correct it, or ask the organisers.")
-        number = numbers[row["player"]]
-        own.append({**row, "player": merged.get(number, number)})
-    entrants = {row["player"] for row in own}
-    if player not in entrants or len(entrants) < len(own):
-        raise ParameterError("You and every other player need exactly one place.")
+    own = numbered_rows(pool, player, rows)
     started_at = own[0].get("started_at")
     if started_at and not -CLOCK_LEAD <= datetime.now(UTC) - datetime.fromisoformat(started_at) <= MAX_AGE:
         raise ParameterError(f"The date must be within the last {MAX_AGE.days} days.")
-    left_out = "event_id", "started_at"
-    kept = [{name: value for name, value in row.items() if name not in left_out} for row in own]
+    number = None
+    if race:
+        if race not in {planned.fixture_id for planned in races_to_report(pool, player)}:
+            raise ParameterError(f"{race}: only entrants can report this race, after its start and before its result.")
+        number = pool.snapshot.events.fixtures.find(race)
+    columns = RESULT if race else (*RESULT, "team")
+    kept = [{name: value for name, value in row.items() if name in columns} for row in own]
     report_id = f"report-{hashlib.blake2b(f'{player} {form} {kept}'.encode(), digest_size=5).hexdigest()}"
-    new = StoredReport(report_id, now(), OPEN, CONFIRMED, player, started_at, kept, {player: True})
+    new = StoredReport(report_id, now(), OPEN, CONFIRMED, player, started_at, kept, {player: True}, number)
     known = read_reports(pool)
     for found in known:
         if found.report_id == report_id:
             return as_answer(pool, found)
-    by_player = itemgetter("player")
     for found in known:
-        is_same = (
-            sorted(found.rows, key=by_player) == sorted(kept, key=by_player)
-            and str(found.started_at)[:DAY] == str(started_at)[:DAY]
-        )
-        if is_same and found.status == OPEN and player not in found.answers:
+        if found.status == OPEN and player not in found.answers and found.result == new.result:
             return answer_report(pool, found.report_id, player, agrees=True)
     if sum(found.player == player and found.reported_at > new.reported_at - DAY_US for found in known) >= MAX_PER_DAY:
         raise StoreError(f"You have sent {MAX_PER_DAY} reports within a day. Send this one tomorrow.")
@@ -226,7 +261,9 @@ def answer_report(
         found = replace(found, status=REFUSED)
     else:
         found = replace(found, answers=found.answers | {player: agrees}, actor=CONFIRMED)
-        is_enough = found.consent() >= read_report_rules(pool.description.reports).share
+        rows = zip(found.rows, event_rows(pool, found), strict=True)
+        teams = {stored["player"]: row.get("team", row["player"]) for stored, row in rows}
+        is_enough = found.consent(teams) >= read_report_rules(pool.description.reports).share
         status = ACCEPTED if is_enough else OPEN
         found = replace(found, status=status if all(found.answers.values()) else DISPUTED)
     if found.status == ACCEPTED:

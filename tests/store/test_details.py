@@ -7,6 +7,7 @@ import podium
 from podium.log.schema import log
 from podium.store import Store
 from podium.systems import find
+from podium.views import details as details_module
 
 ANA = {"player": "ana", "country": "DE", "club": "Kart Club", "division": "A", "link": "https://example.org/ana"}
 IDS = {"player": "ana", "discord": "80351110224678912", "steam": "76561", "fide": "4100018"}
@@ -139,3 +140,74 @@ def test_a_players_page_and_card_show_them_without_ids(pool):
         assert "<bdi>&lt;b&gt;Kart &amp; Co&lt;/b&gt;</bdi>" in page
         assert '<a href="https://example.org/ana" rel="nofollow noopener external">' in page
         assert IDS["discord"] not in page
+
+
+BY_ID = "discord:80351110224678912"
+
+
+def test_readers_find_nobody_by_an_id(pool):
+    pool.submit("main", rows(2, ("cleo", "discord:5")))  # a name like any other
+    api, pages = "/api/v1/pools/main", "/main"
+    paths = [
+        *(f"{api}/players/{BY_ID}{rest}" for rest in ("", "/card", "/page", "/curve", "/changes", "/rivals", "/ranks")),
+        f"{api}/meetings?player={BY_ID}&other=ben",
+        *(f"{pages}/players/{BY_ID}{rest}" for rest in ("", "/badge.svg", "/feed.xml", "/news", "/rivals")),
+        f"{pages}/events/e1/{BY_ID}",
+    ]
+    with calling(pool, "read") as client:
+        assert [path for path in paths if client.get(path).status_code != 404] == []
+        assert client.post(f"{pages}/players/{BY_ID}/me", data={"me": "yes"}).status_code == 404
+        client.cookies.set("me", BY_ID)
+        assert 'id="me"' not in client.get(pages).text
+        fields = (["ana", "cleo"], [BY_ID, "cleo"], ["discord:6", "cleo"])
+        known, hidden, newcomer = (client.post(f"{api}/predict", json={"entrants": field}).text for field in fields)
+        assert hidden.replace(BY_ID, "discord:6") == newcomer
+        assert hidden.replace(BY_ID, "ana") != known
+        assert client.get(f"{api}/stakes", params={"entrants": [BY_ID, "ana"]}).status_code == 200  # two players
+        assert client.get(f"{api}/players/discord:5").json()["player"] == "discord:5"
+    with calling(pool) as client:
+        assert client.get(f"{api}/players/{BY_ID}").json()["player"] == "ana"
+        assert client.get(f"{api}/players/{BY_ID}/rivals").status_code == 200
+    with calling(pool, "read") as client:
+        assert client.get(f"{api}/players/{BY_ID}/rivals").status_code == 404
+    assert pool.submit("main", rows(3, (BY_ID, "ben")))[0].changes[0].player == "ana"
+
+
+def test_a_pool_may_show_ids_to_readers(pool):
+    with pytest.raises(podium.ParameterError, match="ids=some"):
+        pool.describe_pool("main", display="ids=some")
+    pool.describe_pool("main", display="factor=2 ids=public tiers=A:0")
+    with calling(pool, "read") as client:
+        path = "/api/v1/pools/main"
+        assert client.get(f"{path}/players/{BY_ID}").json()["details"]["ids"]["steam"] == "76561"
+        assert client.get(f"{path}/details").json()[0]["ids"]["fide"] == "4100018"
+        assert "Discord 80351110224678912" in client.get("/main/players/ana").text
+    pool.describe_pool("main", display="factor=2")
+    with calling(pool, "read") as client:
+        assert "ids" not in client.get(f"{path}/players/ana").json()["details"]
+        assert client.get(f"{path}/players/{BY_ID}").status_code == 404
+
+
+def test_details_are_read_again_only_after_they_change(pool, monkeypatch):
+    read = details_module.titles_in
+    calls = []
+
+    def count(*sent):
+        calls.append(sent)
+        return read(*sent)
+
+    monkeypatch.setattr(details_module, "titles_in", count)
+    for event in range(2, 5):
+        pool.submit("main", rows(event, ("ana", "ben")))
+        assert pool.detail_choices("main")["club"] == ("Kart Club", "Other")
+    assert len(calls) == 1
+    pool.anonymize("main", "ana")
+    assert pool.detail_choices("main")["club"] == ("Other",)
+    pool.set_details("main", [{"player": "ben", "club": f"club {k}"} for k in range(1)])
+    assert pool.detail_choices("main")["club"] == ("Other", "club 0")
+    monkeypatch.setattr(details_module, "MAX_CHOICES", 1)
+    pool.set_details("main", [{"player": "new", "club": "club 0"}, {"player": "cleo", "club": "rare"}])
+    with calling(pool, "read") as client:
+        page = client.get("/main?club=rare").text
+        assert "<option selected>rare</option>" in page
+        assert "<option>club 0</option>" in page

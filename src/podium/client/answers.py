@@ -18,7 +18,8 @@ class PoolSummary(TypedDict):
     public: bool  # True if anyone can read its pages and data without a key.
     time_zone: str  # Time zone of dates on pages and in messages. Empty means UTC.
     points_scheme: str  # Points of the championship, such as `f1 drop=2`. Empty if there is none.
-    display: str  # Scale of shown scores and tiers, such as `factor=100 tiers=Bronze:0,Silver:1400`, or empty.
+    # Scale of shown scores, tiers, and `ids=public`, such as `factor=100 tiers=Bronze:0,Silver:1400`, or empty.
+    display: str
     reports: str  # When results that players report count, such as `50% 48h`. Empty if players cannot report.
     order: Literal["dated", "sequence"] | None  # `dated`, or `sequence` for numbered events. Null if not decided yet.
     version: int  # Number of the pool's latest log entry. Other responses have it in the `Pool-Version` header.
@@ -293,6 +294,7 @@ class PlayerDetail(TypedDict):
     club: str | None  # Club, or null.
     division: str | None  # Division, or null.
     link: str | None  # Web address, or null.
+    ids: NotRequired[dict[str, str]]  # IDs by program, if the pool shows them to readers.
 
 
 class PlayerDetails(TypedDict):

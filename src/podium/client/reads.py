@@ -418,7 +418,7 @@ class ReadRoutes:
 
         Returns:
             A list. Each item is what a pool says about a player besides the rating. It has the fields `player, country,
-            club, division, link`.
+            club, division, link, ids`.
         """
         return json_call("GET", "/pools/{pool}/details", list[PlayerDetail], pool=pool)
 

@@ -1,4 +1,4 @@
-"""How a pool shows the scores that decide its ranks: their scale, and the names of tiers."""
+"""How a pool shows scores (their scale, and tiers), and whether readers see IDs of players."""
 
 import functools
 import math
@@ -11,7 +11,7 @@ from podium.support.words import shown
 
 MAX_CHARACTERS, MAX_TIERS, MAX_TIER_CHARACTERS = 1_000, 50, 40
 TIERS = "tiers="
-HELP = "Write it like: factor=100 floor=0 tiers=Bronze:0,Silver:1400"
+HELP = "Write it like: factor=100 floor=0 ids=public tiers=Bronze:0,Silver:1400"
 
 
 class Tier(NamedTuple):
@@ -30,6 +30,7 @@ class Display:
     factor: float = 1.0
     floor: float = -math.inf
     tiers: tuple[Tier, ...] = ()
+    shows_ids: bool = False  # True if readers see the players' IDs in other programs
 
     def score(self, score: float) -> float:
         """Return the score that is shown for the score that decides the rank."""
@@ -74,8 +75,10 @@ def read_display(text: str) -> Display:
     if len(text) > MAX_CHARACTERS:
         raise ParameterError(f"display: has {len(text):,} characters. Use at most {MAX_CHARACTERS:,}.")
     settings, mark, listed = text.partition(TIERS)
-    found = {"factor": 1.0, "floor": -math.inf}
+    found, shows_ids = {"factor": 1.0, "floor": -math.inf}, "ids=public" in settings.split()
     for setting in settings.split():
+        if setting == "ids=public":
+            continue
         name, _, value = setting.partition("=")
         if name not in found:
             raise ParameterError(f"display: {setting!r} is not known. {HELP}")
@@ -83,7 +86,7 @@ def read_display(text: str) -> Display:
     if found["factor"] <= 0.0:
         raise ParameterError(f"display: the factor must be above 0. {HELP}")
     tiers = read_tiers(listed) if mark else ()
-    return Display(" ".join(text.split()), **found, tiers=tiers)
+    return Display(" ".join(text.split()), **found, tiers=tiers, shows_ids=shows_ids)
 
 
 def read_tiers(text: str) -> tuple[Tier, ...]:

@@ -207,6 +207,8 @@ class Draft:
                 self._affect_player(self.merged.get(number, number))
             case kinds.DETAIL:
                 self.new_details[int(entry.subject)] = entry.seq
+            case kinds.BLANK:
+                self.new_details[0] = entry.seq  # nobody's; ends the use of answers with a text that is deleted
             case kinds.RERATE:
                 self.pool = replace(self.pool, arithmetic=ARITHMETIC)
                 self.affect(START)

@@ -338,6 +338,7 @@ class PoolReader(PoolAt):
     older: Held | None = field(default=None, kw_only=True, repr=False, compare=False)  # snapshot to read instead
     # True to raise a `BehindError` instead of folding a long log
     begins_again: bool = field(default=False, kw_only=True, compare=False)
+    sees_ids: bool = field(default=True, kw_only=True, compare=False)
     written: list[LogPlace] = field(default_factory=list, kw_only=True, repr=False, compare=False)
 
     @classmethod

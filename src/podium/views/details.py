@@ -2,7 +2,8 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
+from typing import TypeVar
 
 from podium.log.log import titles_in
 from podium.log.players import IDS, names_of
@@ -13,6 +14,7 @@ from podium.views.reader import PoolAt
 FILTERS = ("country", "club", "division")  # the details by which boards can be filtered
 DETAILS = (*FILTERS, "link")
 MAX_CHOICES = 100  # values of a detail to offer in a form
+T = TypeVar("T")
 
 
 @answer
@@ -24,6 +26,7 @@ class PlayerDetail:
     club: str | None = described("Club, or null.")
     division: str | None = described("Division, or null.")
     link: str | None = described("Web address, or null.")
+    ids: dict[str, str] | None = described("IDs by program, if the pool shows them to readers.", default=None)
 
 
 @answer
@@ -39,7 +42,7 @@ class PlayerIds:
 def details_by_account(pool: PoolAt, accounts: Iterable[int] | None = None) -> dict[int, dict[str, str]]:
     """Return the details of each of these accounts that has some, by number. By default, include all accounts."""
     known = pool.snapshot.details
-    wanted = known.keys() if accounts is None else {*accounts}
+    wanted = {*(known if accounts is None else accounts)} - {0}  # see `fold`
     seqs = {number: seq for number, seq in known.items() if number in wanted}
     texts = titles_in(pool, seqs.values())
     return {number: json.loads(texts[seq]["details"]) for number, seq in seqs.items() if seq in texts}
@@ -53,7 +56,16 @@ def details_by_number(pool: PoolAt) -> dict[int, dict[str, str]]:
         order = sorted(found, key=lambda number: number not in merged)
         return {merged.get(number, number): found[number] for number in order}
 
-    return pool.value(("details",), find)
+    return kept_with_details(pool, "details", find)
+
+
+def kept_with_details(pool: PoolAt, name: str, find: Callable[[], T]) -> T:
+    """Return a value that depends only on details and merges. Other changes do not calculate it again."""
+    facts = (
+        pool.snapshot.details,
+        pool.snapshot.merged,
+    )  # snapshots share them, and the value keeps them, until a change
+    return pool.answers.value((name, pool.id), (*map(id, facts),), lambda: (facts, find()))[1]
 
 
 def details_by_name(pool: PoolAt) -> dict[str, dict[str, str]]:
@@ -67,7 +79,14 @@ def details_of(pool: PoolAt, number: int, name: str) -> PlayerDetail | None:
     """Return the details of a player, or None if the player has none."""
     own = details_by_account(pool, accounts_of(pool, number))
     found = own[number] if number in own else next(reversed(own.values()), {})
-    return PlayerDetail(name, *map(found.get, DETAILS)) if {*DETAILS} & {*found} else None
+    detail = shown_detail(pool, name, found)
+    return detail if detail.ids or {*DETAILS} & {*found} else None
+
+
+def shown_detail(pool: PoolAt, name: str, found: Mapping[str, str]) -> PlayerDetail:
+    ids = {program: found[program] for program in IDS if program in found} if pool.display.shows_ids else {}
+    country, club, division, link = map(found.get, DETAILS)
+    return PlayerDetail(name, country, club, division, link, ids or None)
 
 
 def detail_choices(pool: PoolAt) -> dict[str, tuple[str, ...]]:
@@ -76,9 +95,13 @@ def detail_choices(pool: PoolAt) -> dict[str, tuple[str, ...]]:
     Returns:
         The most frequent values of each detail, in alphabetical order.
     """
-    found = details_by_number(pool).values()
-    counts = {name: Counter(details[name] for details in found if name in details) for name in FILTERS}
-    return {name: tuple(sorted(value for value, _ in count.most_common(MAX_CHOICES))) for name, count in counts.items()}
+
+    def find() -> dict[str, tuple[str, ...]]:
+        found = details_by_number(pool).values()
+        counts = {name: Counter(details[name] for details in found if name in details) for name in FILTERS}
+        return {name: tuple(sorted(dict(count.most_common(MAX_CHOICES)))) for name, count in counts.items()}
+
+    return kept_with_details(pool, "choices", find)
 
 
 def player_details(pool: PoolAt) -> tuple[PlayerDetail, ...]:
@@ -88,7 +111,7 @@ def player_details(pool: PoolAt) -> tuple[PlayerDetail, ...]:
         The players with their details. Players without details are left out.
     """
     found = details_by_name(pool)
-    return tuple(PlayerDetail(name, *map(found[name].get, DETAILS)) for name in sorted(found))
+    return tuple(shown_detail(pool, name, found[name]) for name in sorted(found))
 
 
 def player_ids(pool: PoolAt) -> tuple[PlayerIds, ...]:

@@ -23,7 +23,7 @@ from podium.ledger.reasons.explaining import explain
 from podium.ledger.reasons.totals import ReasonTotals, divide_change, total_reasons
 from podium.ledger.reasons.what_if import MAX_IMAGINED, WhatIf, is_quickly_imagined, what_if
 from podium.log.log import REGISTER, SEASON, UNVOID, VOID, WITH_CONTENT, current_kind, entries_after, titles_in
-from podium.log.players import known_numbers, names_of, unrated_error
+from podium.log.players import names_of, unrated_error
 from podium.pool.columns import slots_of
 from podium.pool.rating import numbers_in, results_of, roster_before
 from podium.pool.roster import Roster, as_results
@@ -36,7 +36,7 @@ from podium.results.reading import Results
 from podium.support.arrays import Array
 from podium.views.changes import Change, Changes, career_of
 from podium.views.models import CareerChange, EventDetails, ResultRow, rows_as
-from podium.views.names import find_event, name_of, number_of, version_of
+from podium.views.names import find_event, name_of, number_of, public_numbers, version_of
 from podium.views.player_models import Encounters
 from podium.views.reader import PoolAt
 from podium.views.results import event_results
@@ -188,7 +188,7 @@ class Before(NamedTuple):
 
     @classmethod
     def of(cls, pool: PoolAt, names: Sequence[str], position: int) -> Self:
-        snapshot, known = pool.snapshot, known_numbers(pool, names)
+        snapshot, known = pool.snapshot, public_numbers(pool, names)
         numbers = {name: known.get(name, 0) for name in names}
         numbers = {name: snapshot.merged.get(number, number) for name, number in numbers.items()}
         slots = slots_of(np.unique(np.array([*numbers.values()], np.int64)))

@@ -90,7 +90,7 @@ class PoolSummary:
     time_zone: str = described("Time zone of dates on pages and in messages. Empty means UTC.")
     points_scheme: str = described("Points of the championship, such as `f1 drop=2`. Empty if there is none.")
     display: str = described(
-        "Scale of shown scores and tiers, such as `factor=100 tiers=Bronze:0,Silver:1400`, or empty."
+        "Scale of shown scores, tiers, and `ids=public`, such as `factor=100 tiers=Bronze:0,Silver:1400`, or empty."
     )
     reports: str = described(
         "When results that players report count, such as `50% 48h`. Empty if players cannot report."

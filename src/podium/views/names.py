@@ -1,22 +1,32 @@
 """Look up players by name and events by ID."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
 from podium.errors import UnknownError
-from podium.log.players import SELECT_ALIASES, known_numbers, names_of, unrated_error
+from podium.log.players import SELECT_ALIASES, current_numbers, is_id, known_numbers, names_of, unrated_error
 from podium.log.removed import public_ids
 from podium.pool.columns import NONE, is_player, numbers_of
 from podium.pool.snapshot import SEASON, STATUSES, Event
+from podium.results.names import normalise
 from podium.views.reader import PoolAt
 
 RECENT_ROWS = 2_000  # number of rating changes that count as recent
 
 
+def public_numbers(pool: PoolAt, names: Sequence[str]) -> dict[str, int]:
+    """Return the numbers of players by any of their names. IDs count only if the pool shows them to readers."""
+    numbers = known_numbers(pool, names)
+    if pool.display.shows_ids:
+        return numbers
+    ids = [name for name in numbers if is_id(normalise(name))]
+    return {name: numbers[name] for name in numbers if name not in ids} | current_numbers(pool, ids)
+
+
 def number_of(pool: PoolAt, name: str) -> int:
     """Return a player's number. For a merged account, return the number of the account that it was merged into."""
-    number = known_numbers(pool, [name]).get(name)
+    number = (known_numbers if pool.sees_ids else public_numbers)(pool, [name]).get(name)
     if number is None:
         raise unrated_error(pool, name)
     return pool.snapshot.merged.get(number, number)

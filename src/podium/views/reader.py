@@ -77,6 +77,11 @@ class PoolAt(PoolView):
         raise NotImplementedError
 
     @property
+    def sees_ids(self) -> bool:
+        """True if players can be looked up by their IDs in other programs, even if the pool hides these."""
+        raise NotImplementedError
+
+    @property
     def answers(self) -> Answers:
         """The cached responses of all pools."""
         raise NotImplementedError

@@ -26,7 +26,7 @@ from podium.views.boards.ranks import rank
 from podium.views.changes import Changes, career_of
 from podium.views.events import draw_now, explanation, system_and_states, titles_of
 from podium.views.models import CommonEvent, ComparedPlayer, Comparison, Rivalry, answer_from
-from podium.views.names import number_of
+from podium.views.names import name_of, number_of
 from podium.views.player_models import BestWin, RivalRow, Rivals
 from podium.views.reader import PoolAt
 
@@ -65,6 +65,7 @@ def rivals(pool: PoolAt, name: str) -> Rivals:
     Raises:
         UnknownError: there is no such pool or player.
     """
+    name = name_of(pool, name)
     return pool.value(("rivals", name), lambda: duels_by_opponent(pool, name))
 
 

@@ -57,7 +57,7 @@ def description(
     display: str | None = Option(
         None,
         metavar="TEXT",
-        help="How scores are shown, and tiers: 'factor=100 floor=0 tiers=Bronze:0,Silver:1400'.",
+        help="How scores are shown, tiers, and IDs for readers: 'factor=100 ids=public tiers=Bronze:0,Silver:1400'.",
     ),
     reports: str | None = Option(
         None,

@@ -50,10 +50,10 @@ def description_fields(says: PoolDescription, name: str = "its name") -> tuple[F
         ),
         Field(
             name="display",
-            label="Scale of scores, and tiers",
+            label="Scale of scores, tiers, and IDs for readers",
             value=says.display,
             most=1000,
-            example="factor=100 floor=0 tiers=Bronze:0,Silver:1400",
+            example="factor=100 floor=0 ids=public tiers=Bronze:0,Silver:1400",
         ),
         Field(
             name="reports",

@@ -116,7 +116,7 @@ PointsScheme = Annotated[
         description="Championship points: the name of a scheme or a list of points, plus any settings.",
     ),
 ]
-SHOWN_SCORES = "How scores are shown: `factor=100 floor=0 tiers=Bronze:0,Silver:1400`. All three are optional."
+SHOWN_SCORES = "How scores are shown, and IDs: `factor=100 floor=0 ids=public tiers=Bronze:0,Silver:1400`."
 REPORT_RULES = "When results that players report count, such as `50% 48h`. Empty if players cannot report."
 MAX_KEY_DAYS = 36_525
 MAX_CLOCK_LEAD = timedelta(days=1)  # allowed difference between clocks or time zones

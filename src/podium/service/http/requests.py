@@ -106,6 +106,12 @@ def from_state(name: str) -> Any:
     return Depends(part)
 
 
+async def current_store(request: Request) -> Store:
+    """Return the store. Its reads answer to hidden IDs of players only for admins."""
+    store: Store = request.app.state.store
+    return store if getattr(request.state, "sees_ids", False) else store.hiding_ids()
+
+
 Wanted = Annotated[str | None, Query(max_length=MAX_SENT_CHARACTERS, description="List only players with this detail.")]
 
 
@@ -118,7 +124,7 @@ async def wanted_details(
 
 
 WantedDetails = Annotated[tuple[tuple[str, str], ...], Depends(wanted_details)]
-CurrentStore = Annotated[Store, from_state("store")]
+CurrentStore = Annotated[Store, Depends(current_store)]
 CurrentThreads = Annotated[Threads, from_state("threads")]
 
 

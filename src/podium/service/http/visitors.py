@@ -16,6 +16,7 @@ from itsdangerous import BadData, URLSafeSerializer, URLSafeTimedSerializer
 from starlette.datastructures import FormData, UploadFile
 from starlette.formparsers import MultiPartException, MultiPartParser
 
+from podium.log.players import is_id
 from podium.service.http.errors import AccessError, TooLargeError
 from podium.service.http.json import RefusedError, check_text
 from podium.service.http.keys import KEY_CACHE_S, KEY_SCHEME, NO_KEY, KeyGuard, lacking, pool_in_path
@@ -224,10 +225,12 @@ async def check_reader(request: Request) -> Visitor:
     """
     guard: KeyGuard = request.app.state.key_guard
     pool = pool_in_path(request)
-    if request.method == "GET" and pool is not None and await is_public(request, pool):
+    names_an_id = any(map(is_id, (*request.path_params.values(), *request.query_params.values())))
+    if request.method == "GET" and pool is not None and not names_an_id and await is_public(request, pool):
         request.state.is_anybodys = True
         return Visitor()
     visitor = await find_visitor(request)
+    request.state.sees_ids = visitor.may("admin", pool)
     if visitor.may("read", pool) or (pool is not None and await is_public(request, pool)):
         return visitor
     if visitor.key is None:

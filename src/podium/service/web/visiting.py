@@ -54,7 +54,7 @@ async def check_visit(request: Request) -> Visit:
         raise UnknownError("there is no such page")
     visitor = await visitors.find_visitor(request)
     if visitor.may("read", pool) or await visitors.is_public(request, pool):
-        return Visit(request, request.app.state.store, pool, visitor)
+        return Visit(request, request.app.state.store.hiding_ids(), pool, visitor)
     if visitor.key is None:
         raise AccessError(401, f"there is no public pool {pool!r} on this site. Sign in to read a private one")
     raise AccessError(403, f"your key does not open pool {pool!r}. Sign in with another key")

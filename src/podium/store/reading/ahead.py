@@ -24,7 +24,7 @@ from podium.ledger.forecast import (
 from podium.ledger.hypothetical_race import Race, has_draws
 from podium.ledger.seeding import Seed, meetings, seeds
 from podium.ledger.stakes import Stakes, StakesGrid, changes_now, likely_places, stakes
-from podium.log.players import admit_names, known_numbers, names_like
+from podium.log.players import admit_names, names_like
 from podium.log.pools import Pool
 from podium.log.statements import instant
 from podium.pool.snapshot import RATED, Event
@@ -38,6 +38,7 @@ from podium.views.championship import span_of
 from podium.views.events import Before, event_details, nu_now, system_and_states
 from podium.views.headlines import event_list
 from podium.views.models import answer_from
+from podium.views.names import public_numbers
 from podium.views.results import counting_results, event_results
 
 MAX_STARTERS = 200
@@ -96,7 +97,7 @@ def field_in(pool: PoolReader, entrants: Sequence[Named], sides: Sequence[Sequen
     Reject a newcomer whose name is almost the same as a player's.
     """
     field = field_of(entrants, sides, lambda names: admit_names(pool, names, "entrant"))
-    known = known_numbers(pool, [entrant.player for side in field for entrant in side])
+    known = public_numbers(pool, [entrant.player for side in field for entrant in side])
     refuse_slips(field, known, lambda name: names_like(pool, name))
     return field
 

@@ -43,6 +43,7 @@ class Moment:
     # by pool, the snapshot that may be read even if others have written in the meantime
     followed: Mapping[str, Held] = field(default_factory=dict)
     begins_again: bool = False  # True to bring a pool without a snapshot up to date first
+    sees_ids: bool = True
 
     def pool(self, name: str) -> PoolReader:
         """Return a pool, together with its snapshot."""
@@ -55,13 +56,16 @@ class Moment:
         held = self.followed.get(pool.name)
         is_same = held is not None and held.snapshot.pool.id == pool.id and not other_arithmetic(pool)
         if held is None or not is_same or not has_entry(pool, held.place):
-            return PoolReader.of(pool, self.snapshots, begins_again=self.begins_again)
+            return PoolReader.of(pool, self.snapshots, begins_again=self.begins_again, sees_ids=self.sees_ids)
         known = held.snapshot.pool  # the system may have changed in the meantime
-        return PoolReader.of(replace(pool, system=known.system, order=known.order), self.snapshots, older=held)
+        pool = replace(pool, system=known.system, order=known.order)
+        return PoolReader.of(pool, self.snapshots, older=held, sees_ids=self.sees_ids)
 
 
 class Moments:
     observe_write: WriteObserver = staticmethod(ignore_times)  # the durations are recorded if there is a service
+
+    sees_ids = True  # see `PoolReader`
 
     def __init__(self, engine: sa.Engine) -> None:
         self.engine = engine
@@ -88,6 +92,16 @@ class Moments:
         """
         return self.snapshots.held_bytes() | {"": self.answers.nbytes}
 
+    def hiding_ids(self) -> Self:
+        """Hide the players' IDs in other programs.
+
+        Returns:
+            The same store. Its reads find players by these IDs only in pools that show them to readers.
+        """
+        view = copy.copy(self)
+        view.sees_ids = False
+        return view
+
     @contextmanager
     def at_one_moment(self) -> Iterator[Self]:
         """Return a context in which all reads see the same version.
@@ -109,7 +123,7 @@ class Moments:
             yield self._moment
             return
         with read_transaction(self.engine) as connection:
-            yield Moment(connection, self.snapshots)
+            yield Moment(connection, self.snapshots, sees_ids=self.sees_ids)
 
     def read(self, find: Callable[[Moment], T], since: float = 0, *, as_stored: bool = False) -> T:
         """Return a function's result, calculated from one version of the data.
@@ -133,9 +147,9 @@ class Moments:
             try:
                 with read_transaction(self.engine) as connection:
                     if as_stored and attempt == ATTEMPTS:  # others write continuously, so this thread folds the rest
-                        return find(Moment(connection, self.snapshots))
+                        return find(Moment(connection, self.snapshots, sees_ids=self.sees_ids))
                     accepted = {} if as_stored else followed
-                    return find(Moment(connection, self.snapshots, {}, accepted, begins_again=True))
+                    return find(Moment(connection, self.snapshots, {}, accepted, True, self.sees_ids))
             except BehindError as error:
                 behind = error.pool_name
             followed[behind] = self.snapshots.follow(behind, NEWEST if as_stored else since)

@@ -13,7 +13,7 @@ import podium
 from podium.cli import main
 from podium.cli.demo import season_path
 from podium.engine.system import measure_scale
-from podium.ledger.reasons.totals import BEAT_QUITTERS, DRAWN, LOST, QUIT, SEASON, WON
+from podium.ledger.reasons.totals import BEAT_QUITTERS, DRAWN, KINDS, LABELS, LOST, QUIT, SEASON, WON
 from podium.systems import find, names
 
 POOLS, ENTRANTS, EVENTS = times(2, 10), times(6, 200), times(14, 300)
@@ -122,11 +122,19 @@ def test_the_command_prints_and_writes_reasons(tmp_path, capsys, monkeypatch):
         main()
     text = capsys.readouterr().out
     assert not end.value.code
-    assert "Dragana won " in text
+    lines = text.splitlines()
+    assert lines[0].startswith("Dragana won ")
+    assert max(map(len, lines)) <= 80
+    assert any(line.startswith("  Won against") and "+" in line for line in lines)
+    assert lines[-1].startswith("  5 events")
     monkeypatch.setattr("sys.argv", ["podium", "explain", str(season_path()), *CHOSEN, "-f", "json"])
     with pytest.raises(SystemExit):
         main()
     assert json.loads(capsys.readouterr().out)["events"] == 5
+
+
+def test_every_kind_of_reason_has_a_label():
+    assert tuple(LABELS) == KINDS
 
 
 def test_a_systems_scale_does_not_depend_on_earlier_calls():

@@ -172,12 +172,13 @@ def show_reasons(totals: "ReasonTotals", form: Format) -> None:
     if form is Format.json:
         show.show_json(asdict(totals))
         return
+    if form is Format.table:
+        typer.echo("\n".join([totals.summary, "", *show.columns([*show.reason_lines(totals)])]))
+        return
     rows = [
         {"reason": reason.reason, "points": reason.shown, "count": reason.count, "events": ", ".join(reason.events)}
         for reason in totals.reasons
     ]
-    if form is Format.table:
-        typer.echo(totals.summary)
     show.show_records(rows, {"reason": str, "points": float, "count": int, "events": str}, form)
 
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from podium.ledger.reasons import Explanation
+    from podium.ledger.reasons.totals import ReasonTotals
     from podium.ledger.reasons.what_if import WhatIf
 
 
@@ -35,6 +36,7 @@ IDENTITY = frozenset(
     {"rank", "player", "rating", "system", "event_id", "name", "id", "opponent", "subject", "seq", "delta", "into"}
 )
 LEAST_OF_INTEREST = ("last_event_id", "peak", "volatility", "last_played_at")  # columns to leave out, in this order
+HEADINGS = {"peak": "highest"}  # "peak" on pages is the most certain rating
 WHOLE_DAY, MINUTE = "%Y-%m-%d", "%Y-%m-%d %H:%M"
 TERMINAL_VARIABLES = {"COLUMNS", "FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE"}  # read by Rich
 UNSAID = {"pool": "default"}  # values that are not mentioned
@@ -101,7 +103,8 @@ def as_column(series: "pl.Series") -> Column:
         days = column_texts(series, WHOLE_DAY)
         if all(not text or text.endswith(" 00:00") for text in texts):
             texts = days
-    return Column(series.name, texts, series.dtype.is_numeric(), days, series.name)
+    heading = HEADINGS.get(series.name, series.name)
+    return Column(series.name, texts, series.dtype.is_numeric(), days, heading)
 
 
 def is_empty(series: "pl.Series") -> bool:
@@ -253,6 +256,19 @@ def waterfall(explanation: "Explanation") -> Iterator[tuple[str, str]]:
         for step in steps:
             yield f"    {', '.join(filter(None, (step.player, step.words)))}", signed(step.points)
     yield "After", f"{explanation.shown_after}  ({signed(explanation.shown_change)})"
+
+
+def reason_lines(totals: "ReasonTotals") -> Iterator[tuple[str, str]]:
+    """Yield the lines of a sum of reasons, each with a label, points and events, and the total."""
+    from podium.ledger.reasons.totals import NAMED_EVENTS
+    from podium.pages.numbers import change
+    from podium.support.words import counted
+
+    for label, reason in totals.labelled:
+        more = len(reason.events) - NAMED_EVENTS
+        events = ", ".join(reason.events[:NAMED_EVENTS]) + (f" +{more}" if more > 0 else "")
+        yield label, f"{change(reason.shown)}  {events}"
+    yield counted(totals.events, "event"), change(totals.shown)
 
 
 def what_if_text(imagined: "WhatIf") -> str:

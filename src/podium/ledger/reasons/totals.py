@@ -26,6 +26,11 @@ KIND_OF_CAUSE = {
     "margin": MARGINS, "idle": TIME_AWAY, "time": TIME_AWAY, "base_points": BONUS, "bonus_points": BONUS,
     "quits": QUIT, "did_not_start": QUIT,
 }  # fmt: skip
+LABELS = {
+    WON: "Won against", DRAWN: "Drew with", LOST: "Lost to", BEAT_QUITTERS: "Opponents who quit", QUIT: "Quit",
+    MARGINS: "Margins", TIME_AWAY: "Time away", BONUS: "Bonus points", SEASON: "New season", OTHER: "Other",
+}  # fmt: skip
+NAMED_EVENTS = 3  # maximum number of events to name next to a reason
 DUELS = "duels"  # won, drawn and lost duels are combined, so that wins offset losses
 SUBJECTS = {
     DUELS: "results against those who finished", BEAT_QUITTERS: "opponents who quit", QUIT: "quitting",
@@ -55,6 +60,11 @@ class ReasonTotals:
     shown: float = described("The change, rounded to one decimal place.")
     summary: str = described("The main reasons, in a sentence.")
     reasons: tuple[ReasonTotal, ...] = described("The kinds of reasons behind the change.")
+
+    @property
+    def labelled(self) -> list[tuple[str, ReasonTotal]]:
+        """The reasons with their labels, largest first."""
+        return [(LABELS[row.reason], row) for row in sorted(self.reasons, key=lambda row: -abs(row.shown))]
 
 
 class Part(NamedTuple):

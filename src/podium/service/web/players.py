@@ -12,17 +12,7 @@ from markupsafe import Markup
 
 from podium.errors import UnknownError
 from podium.ledger.history import can_be_provisional
-from podium.ledger.reasons.totals import (
-    BEAT_QUITTERS,
-    BONUS,
-    DRAWN,
-    LOST,
-    OTHER,
-    QUIT,
-    SEASON,
-    TIME_AWAY,
-    WON,
-)
+from podium.ledger.reasons.totals import NAMED_EVENTS
 from podium.log.log import SUBMIT
 from podium.log.pools import earlier, time_of
 from podium.pages.charts import HistoryLine, HistoryPoint, history_chart
@@ -40,11 +30,6 @@ from podium.views.player_models import CurvePoint, PlayerCard
 MAX_POINTS = 300
 ROWS = 50  # number of changes per page
 MOVED_MOST = 6
-MAX_EVENTS = 3  # maximum number of events to link next to a reason
-REASONS = {
-    WON: "Won against", DRAWN: "Drew with", LOST: "Lost to", BEAT_QUITTERS: "Opponents who quit", QUIT: "Quit",
-    TIME_AWAY: "Time away", BONUS: "Bonus points", SEASON: "New season", OTHER: "Other",
-}  # fmt: skip
 DAYS_FROM = 6  # individual changes appear from the sixth event on
 router = rendering.PageRouter()
 
@@ -173,13 +158,13 @@ def reasons(player: PlayerName, visit: VisiblePool) -> Response:
         title="Reasons for the last ten events",
         description=totals.summary,
         totals=totals,
-        rows=[(REASONS[reason.reason], reason) for reason in sorted(totals.reasons, key=lambda row: -abs(row.shown))],
+        rows=totals.labelled,
         titles={
             row.event_id: row.title for row in visit.store.player_changes(visit.pool, totals.player, top=ROWS).rows
         },
         least=min(points, default=0.0),
         most=max(points, default=0.0),
-        max_events=MAX_EVENTS,
+        max_events=NAMED_EVENTS,
         version=version,
     )
 

@@ -22,7 +22,7 @@ from podium.errors import ParameterError
 from podium.kernels.records import read
 from podium.ledger.history import events_of_updates
 from podium.systems import _adaptive_update, make_system
-from podium.systems._adaptive_state import FILTERED, MEANS, SCALE, SIDE_VARIANCE, THETA, TICK, reading
+from podium.systems._adaptive_state import FILTERED, MEANS, SCALE, SIDE_VARIANCE, THETA, TICK, readings
 from podium.systems.adaptive import Adaptive
 
 STILL = 1e200  # a curvature so high that theta never moves
@@ -88,7 +88,7 @@ def read_states(system, states, pool):
     """Return the readings of all means and variances without elapsed time: (players, 2)."""
     params, count = system.within(pool, Occasion(0.0, -1.0)).params(), count_of(system)
     everyone = [read(states, k, system.newcomer()) for k in range(len(states))]
-    return np.array([[reading(params, me, at, count) for at in (MEANS, MEANS + count + 1)] for me in everyone])
+    return np.array([readings(params, me, MEANS, count) for me in everyone])
 
 
 def skills(system, states):

@@ -23,16 +23,38 @@ from podium.ledger.history import SURE_DEVIATIONS, named_rows
 from podium.ledger.smoothing import DUEL, Appearances, Heats, SmootherState, learn, sizes, widen
 from podium.probability.normal import distribution
 from podium.support.arrays import Integers
-from podium.systems import _adaptive_state
 from podium.systems._adaptive_entering import CEILING, DECADE, GROWTH_DAYS, MAX_DECADES, MAX_YEARS, YEAR
+from podium.systems._adaptive_state import (
+    AGEING,
+    COUNTED,
+    DAY,
+    ENTRY,
+    EVENT,
+    FILTERED,
+    FIRST,
+    GAP,
+    GROWTH,
+    IDLE_DAY,
+    LAST,
+    MATURITY,
+    NOISE,
+    OF_EQUIPMENT,
+    OWN,
+    OWN_GAP_DAYS,
+    RATING,
+    REACH,
+    SCALE,
+    SIDE_MEAN,
+    SPREAD,
+    THETA,
+    TICK,
+    UNFINISHED,
+)
 from podium.systems._adaptive_units import FINISHED, PLACE, SIDE, UNIT, heat_at, line_up
 from podium.systems.adaptive import Adaptive
 
-ENTRY_AT = _adaptive_state.THETA + _adaptive_state.ENTRY - 1  # position in a pool's state
-NUMBERS_AT = [
-    _adaptive_state.THETA + parameter - 1
-    for parameter in (_adaptive_state.NOISE, _adaptive_state.UNFINISHED, _adaptive_state.REACH)
-]
+ENTRY_AT = THETA + ENTRY - 1  # position in a pool's state
+NUMBERS_AT = [THETA + parameter - 1 for parameter in (NOISE, UNFINISHED, REACH)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,14 +108,14 @@ def hindsight(system: System, events: Events, replayed: Replayed) -> Hindsight:
         ParameterError: the system is not adaptive, or uses modes.
     """
     visits, heats, way = visits_and_heats(system, events, replayed)
-    sweeps = learn(heats, visits, way, replayed.pools[:, _adaptive_state.THETA :])
+    sweeps = learn(heats, visits, way, replayed.pools[:, THETA:])
     widen(heats, visits, way)
     rows, taken = events.ledger, named_rows(events.results)
     if not rows.row.are_all(taken.height):
         taken = taken[rows.row.array]
     rating, deviation = np.empty(way.order.size), np.empty(way.order.size)
-    rating[way.order] = _adaptive_state.SCALE * visits.mean + level(replayed, visits, way)
-    deviation[way.order] = _adaptive_state.SCALE * np.sqrt(visits.variance)
+    rating[way.order] = SCALE * visits.mean + level(replayed, visits, way)
+    deviation[way.order] = SCALE * np.sqrt(visits.variance)
     named = taken.select("player", "pool", "event_id", at="started_at")
     shown = {"rating": rows.entrant.take(rating), "deviation": rows.entrant.take(deviation)}
     return Hindsight(named.with_columns(**{name: pl.Series(values) for name, values in shown.items()}), sweeps)
@@ -116,10 +138,10 @@ def _add_levels(after: Any, learnt: Any, way: Any, visits: Any, off: Any) -> Non
         if way.kind.size and way.kind[v] != 0.0:
             continue
         entrant, ends = way.order[v], learnt[way.pool[v]]
-        days = days_between(after[entrant, _adaptive_state.LAST], ends[_adaptive_state.DAY], ends[_adaptive_state.GAP])
-        idle = math.exp(ends[_adaptive_state.THETA + _adaptive_state.IDLE_DAY - 1]) * days
-        worth = 1.0 / ((after[entrant, _adaptive_state.FILTERED] / _adaptive_state.SCALE) ** 2 + idle)
-        off[way.pool[v], 0] += worth * (after[entrant, _adaptive_state.RATING] - _adaptive_state.SCALE * visits.mean[v])
+        days = days_between(after[entrant, LAST], ends[DAY], ends[GAP])
+        idle = math.exp(ends[THETA + IDLE_DAY - 1]) * days
+        worth = 1.0 / ((after[entrant, FILTERED] / SCALE) ** 2 + idle)
+        off[way.pool[v], 0] += worth * (after[entrant, RATING] - SCALE * visits.mean[v])
         off[way.pool[v], 1] += worth
 
 
@@ -161,11 +183,11 @@ def visits_of(system: Adaptive, events: Events, replayed: Replayed, way: Smoothe
     visits = Appearances._make(np.zeros(way.order.size) for _ in Appearances._fields)
     _set_out(replayed.after, replayed.pools, way, float(system.growth), system.initial, visits)
     first = way.start[:-1] if way.kind.size == 0 else way.start[:-1][way.kind[way.start[:-1]] == 0.0]
-    visits.drift[first] = (replayed.before[way.order[first]] - system.initial) / _adaptive_state.SCALE
+    visits.drift[first] = (replayed.before[way.order[first]] - system.initial) / SCALE
     if replayed.start is None:  # uses the pool's present knowledge about newcomers, not its knowledge at that time
         pool, before = way.pool[first], way.event[first] - 1
         is_later = before >= np.array([pool.first for pool in events.pools])[pool]
-        maturity = replayed.pool_history[before, _adaptive_state.MATURITY] * is_later
+        maturity = replayed.pool_history[before, MATURITY] * is_later
         visits.drift[first] += maturity * (replayed.pools[pool, ENTRY_AT] - replayed.pool_history[before, ENTRY_AT])
     return visits
 
@@ -176,36 +198,36 @@ def days_between(one: float, other: float, gap: float) -> float:
 
     For numbered events, the pool's pace is used. Between a numbered and a dated event, the result is 0.
     """
-    counted = other < _adaptive_state.COUNTED
-    if counted != (one < _adaptive_state.COUNTED):
+    counted = other < COUNTED
+    if counted != (one < COUNTED):
         return 0.0
-    return (other - one) * (_adaptive_state.OWN_GAP_DAYS / _adaptive_state.TICK * math.exp(-gap) if counted else 1.0)
+    return (other - one) * (OWN_GAP_DAYS / TICK * math.exp(-gap) if counted else 1.0)
 
 
 @compile_kernel
 def _set_out(after: Any, learnt: Any, way: Any, growth: float, initial: float, visits: Any) -> None:
-    of_players, of_equipment, player = _adaptive_state.THETA - 1, _adaptive_state.THETA + _adaptive_state.OWN, 0
+    of_players, of_equipment, player = THETA - 1, THETA + OWN, 0
     for v in range(way.order.size):
         entrant, kind = way.order[v], int(way.kind[v]) if way.kind.size else 0
         ends = learnt[way.pool[v]]
-        of_kind = of_equipment + _adaptive_state.OF_EQUIPMENT * (kind - 1)
-        spread = math.exp(ends[of_kind if kind else of_players + _adaptive_state.SPREAD])
-        visits.mean[v] = (after[entrant, _adaptive_state.RATING] - initial) / _adaptive_state.SCALE
-        visits.variance[v] = (after[entrant, _adaptive_state.FILTERED] / _adaptive_state.SCALE) ** 2
+        of_kind = of_equipment + OF_EQUIPMENT * (kind - 1)
+        spread = math.exp(ends[of_kind if kind else of_players + SPREAD])
+        visits.mean[v] = (after[entrant, RATING] - initial) / SCALE
+        visits.variance[v] = (after[entrant, FILTERED] / SCALE) ** 2
         visits.cavity_mean[v], visits.cavity_variance[v] = visits.mean[v], visits.variance[v]
         visits.ceiling[v], visits.growth[v] = CEILING * spread, spread
         if v == way.start[player]:
             player += 1
             continue
-        seen, today = after[way.order[v - 1], _adaptive_state.LAST], after[entrant, _adaptive_state.LAST]
-        days = days_between(seen, today, ends[_adaptive_state.GAP])
-        visits.drawn[v] = math.exp(ends[of_kind + 1 if kind else of_players + _adaptive_state.IDLE_DAY]) * days
-        visits.growth[v] = 0.0 if kind else math.exp(ends[of_players + _adaptive_state.EVENT])
+        seen, today = after[way.order[v - 1], LAST], after[entrant, LAST]
+        days = days_between(seen, today, ends[GAP])
+        visits.drawn[v] = math.exp(ends[of_kind + 1 if kind else of_players + IDLE_DAY]) * days
+        visits.growth[v] = 0.0 if kind else math.exp(ends[of_players + EVENT])
         if kind == 0:
-            here = days_between(after[entrant, _adaptive_state.FIRST], today, ends[_adaptive_state.GAP])
+            here = days_between(after[entrant, FIRST], today, ends[GAP])
             visits.drift[v] = (growth * min(days / YEAR, MAX_YEARS)) * (
-                ends[of_players + _adaptive_state.GROWTH] * math.exp(-here / GROWTH_DAYS)
-                - ends[of_players + _adaptive_state.AGEING] * min(here / DECADE, MAX_DECADES)
+                ends[of_players + GROWTH] * math.exp(-here / GROWTH_DAYS)
+                - ends[of_players + AGEING] * min(here / DECADE, MAX_DECADES)
             )
 
 
@@ -231,21 +253,21 @@ def heats_in(system: Adaptive, events: Events, replayed: Replayed, way: Smoother
         np.zeros(entries),
         np.zeros(bounds[-1]),
     )
-    side = replayed.pool_history[:, _adaptive_state.SIDE_MEAN]
+    side = replayed.pool_history[:, SIDE_MEAN]
     visit = np.empty_like(way.order)
     visit[way.order] = np.arange(visit.size, dtype=np.int32)
-    _line_up(columns, last, scratch, side, system.prototypes()[1], visit, heats)
+    _line_up(columns, last, scratch, side, visit, heats)
     heats.weight[:] *= np.sqrt(DUEL / sizes(heats))  # the same weight as when the pool learns
     heats.worth[:] = heats.weight
     return heats
 
 
 @compile_kernel
-def _line_up(columns: Any, last: int, scratch: Any, side: Any, entering: Any, visit: Any, heats: Any) -> None:
+def _line_up(columns: Any, last: int, scratch: Any, side: Any, visit: Any, heats: Any) -> None:
     at, unit = 0, 0
     for update in range(last):
         first = columns.entrants[update]
-        units = line_up(columns, update, first, 1, entering, scratch)
+        units = line_up(columns, update, first, 1, scratch)
         first_heat, after_last = heats_of(columns, update)
         for heat in range(first_heat, after_last):
             start, stop = heat_at(columns, update, heat, scratch.lines)

@@ -41,7 +41,6 @@ from podium.systems._adaptive_state import (
     SHARPNESS,
     SIDE_LAST,
     SIDE_MEAN,
-    SIDE_VARIANCE,
     SPREAD,
     START,
     THETA,
@@ -51,7 +50,8 @@ from podium.systems._adaptive_state import (
     block_at,
     extras_at,
     prior_of,
-    reading,
+    readings,
+    side_block,
 )
 
 YEAR = 365.25
@@ -68,10 +68,10 @@ FIXED = (
     *("margins", "reversion", "sizes"),  # 1 if margins are evidence; deviation of its prior, or 0; 1 if sizes count
     *("spread", "event", "day", "noise", "unfinished", "reach", "offset", "newcomer"),  # newcomer: mean of a newcomer
     *("today", "pace", "mode", "maturity"),  # pace: days per tick, in pools without dates
-    *("side_mean", "side_variance", "side_mean_reading", "side_variance_reading"),  # the home side's advantage, today
     "sharpness",  # luck in a field of three or more is 1 / sharpness of the luck in a duel
     "level",  # mean of the active players
     *("margin_weight", "margin_scale"),  # omega, and lambda: log-odds per unit of a margin, or 0 while it is unknown
+    *("side_mean", "side_variance", "side_mean_reading", "side_variance_reading"),  # the home side's advantage, today
     *("size_mean", "size_variance", "size_mean_reading", "size_variance_reading"),  # outnumbering, today
 )
 
@@ -149,31 +149,31 @@ class Entering(NamedTuple):
     g: float  # attenuation of comparisons in which this is the opponent
 
 
+NOBODY = Entering(0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+
+
 @in_pool.register(Params)
 def read_pool(params: Any, pool: Any, occasion: Occasion) -> Any:
     """Return the parameters for the pool's theta and the event. An undated event is one tick after the previous one."""
     full = full_of(params)
     today = occasion.day if occasion.day >= COUNTED else pool[DAY] + TICK
     pace = OWN_GAP_DAYS / TICK * exp(-pool[GAP])
-    side_variance, mean_x, variance_x = 0.0, 0.0, 0.0
-    if pool[SIDE_VARIANCE] > 0.0:
-        side_variance = pool[SIDE_VARIANCE] + exp(pool[THETA + full - 1]) * days_between(pace, pool[SIDE_LAST], today)
-        mean_x, variance_x = pool_readings(pool, THETA + full + full * (full + 1) // 2, full)
+    theta = pool[THETA : THETA + full]
+    days = days_between(pace, pool[SIDE_LAST], today)
+    spread, daily = exp(theta[full - 2]), exp(theta[full - 1])  # of the home side
+    side = pool_state_at(theta, pool, SIDE_MEAN, side_block(full), spread, daily * days)
     level, margin_weight, margin_scale = 0.0, 0.0, 0.0
-    size_mean, size_variance, size_x, size_variance_x = 0.0, 0.0, 0.0, 0.0
+    size = 0.0, 0.0, 0.0, 0.0
     if extras_of(params):
         extras = extras_at(full)
         level = pool[extras + LEVEL]
         if params.margins and pool[extras + MARGINS] >= MIN_MARGINS and pool[extras + MARGIN_SQUARE] > 0.0:
-            margin_weight = logistic(pool[THETA - 1 + full - MARGIN])
+            margin_weight = logistic(theta[full - MARGIN - 1])
             margin_scale = exp(pool[extras + MARGIN_SCALE])
         if params.sizes:
             at = extras + OUTNUMBERING
-            size_mean, size_variance = pool[at], START_OF_SIZE
-            if pool[at + 1] > 0.0:
-                size_variance = pool[at + 1] + DAY_OF_SIZE * days_between(pace, pool[at + 2], today)
-                size_x, size_variance_x = pool_readings(pool, at + 3, full)
-    at = THETA - 1
+            days = days_between(pace, pool[at + 2], today)
+            size = pool_state_at(theta, pool, at, at + 3, START_OF_SIZE, DAY_OF_SIZE * days)
     fixed = (
         params.initial,
         params.timely,
@@ -181,42 +181,42 @@ def read_pool(params: Any, pool: Any, occasion: Occasion) -> Any:
         params.margins,
         params.reversion,
         params.sizes,
-        exp(pool[at + SPREAD]),
-        exp(pool[at + EVENT]),
-        exp(pool[at + IDLE_DAY]),
-        exp(pool[at + NOISE]),
-        exp(pool[at + UNFINISHED]),
-        exp(pool[at + REACH]),
-        exp(pool[at + MODE]) if modal_of(params) else 0.0,
-        pool[at + ENTRY] * pool[MATURITY],
+        exp(theta[SPREAD - 1]),
+        exp(theta[EVENT - 1]),
+        exp(theta[IDLE_DAY - 1]),
+        exp(theta[NOISE - 1]),
+        exp(theta[UNFINISHED - 1]),
+        exp(theta[REACH - 1]),
+        exp(theta[MODE - 1]) if modal_of(params) else 0.0,
+        theta[ENTRY - 1] * pool[MATURITY],
         today,
         pace,
         occasion.mode,
         pool[MATURITY],
-        pool[SIDE_MEAN],
-        side_variance,
-        mean_x,
-        variance_x,
         exp(pool[SHARPNESS]),
         level,
         margin_weight,
         margin_scale,
-        size_mean,
-        size_variance,
-        size_x,
-        size_variance_x,
     )
-    return after_row(pool, THETA, fixed, params)
+    return after_row(pool, THETA, fixed + side + size, params)
 
 
 @kernel
-def pool_readings(pool: Any, block: int, full: int) -> tuple[float, float]:
-    """Return the readings of one of the pool's own states. The blocks of its mean and variance start at `block`."""
-    mean, variance = pool[block], pool[block + full + 1]
-    for k in range(full):
-        mean += pool[block + 1 + k] * pool[THETA + k]
-        variance += pool[block + full + 2 + k] * pool[THETA + k]
-    return mean, variance
+def pool_state_at(
+    theta: Any, pool: Any, at: int, blocks: int, start: float, gained: float
+) -> tuple[float, float, float, float]:
+    """Return the mean and variance of one of the pool's own states, and the readings of both.
+
+    Args:
+        at: the position of the mean, which the variance follows.
+        blocks: the position of the blocks.
+        start: the variance before the state's first event.
+        gained: the variance gained since its last event.
+    """
+    if pool[at + 1] == 0.0:
+        return 0.0, start, 0.0, 0.0
+    mean_reading, variance_reading = readings(theta, pool, blocks, theta.size)
+    return pool[at], pool[at + 1] + gained, mean_reading, variance_reading
 
 
 @kernel
@@ -315,8 +315,9 @@ def entered(params: Any, me: Any, passed: Passed, kind: float) -> Entering:
         rating += SCALE * (params[GROWTH - 1] * passed.growth - params[AGEING - 1] * passed.ageing)
         if passed.rate > 0.0:
             variance = passed.ceiling - (passed.ceiling - passed.skill) * passed.fade
-        mean_reading = reading(params, me, MEANS, full) * passed.kept
-        variance_reading = reading(params, me, MEANS + full + 1, full) * passed.fade * (passed.kept * passed.kept)
+        mean_reading, variance_reading = readings(params, me, MEANS, full)
+        mean_reading *= passed.kept
+        variance_reading = variance_reading * passed.fade * (passed.kept * passed.kept)
     return seen(params, rating, (rating - params.initial) / SCALE, variance, mean_reading, variance_reading)
 
 
@@ -347,10 +348,9 @@ def offset_in(params: Any, me: Any) -> int:
 @kernel
 def offset_entered(params: Any, me: Any, offset: int) -> Entering:
     """Return a player's offset for the event's mode, which is at position `offset` in the state."""
-    full = full_of(params)
     variance = me[offset + 1] if me[offset + 1] > 0.0 else params.offset
-    readings = reading(params, me, offset + 2, full), reading(params, me, offset + full + 3, full)
-    return seen(params, 0.0, me[offset], variance, *readings)
+    mean_reading, variance_reading = readings(params, me, offset + 2, full_of(params))
+    return seen(params, 0.0, me[offset], variance, mean_reading, variance_reading)
 
 
 @kernel
@@ -385,17 +385,15 @@ def apart(params: Any, one: Entering, common: Entering) -> Entering:
 @kernel
 def side_entered(params: Any) -> Entering:
     """Return the entering state of the home side."""
-    variance: float = params.side_variance
-    if variance == 0.0:  # the pool's first event with a home side
-        variance = exp(params[full_of(params) - 2])
-    return seen(params, 0.0, params.side_mean, variance, params.side_mean_reading, params.side_variance_reading)
+    found = params.side_mean_reading, params.side_variance_reading
+    return seen(params, 0.0, params.side_mean, params.side_variance, *found)
 
 
 @kernel
 def size_entered(params: Any) -> Entering:
     """Return the entering state of the effect of outnumbering."""
-    readings = params.size_mean_reading, params.size_variance_reading
-    return seen(params, 0.0, params.size_mean, params.size_variance, *readings)
+    found = params.size_mean_reading, params.size_variance_reading
+    return seen(params, 0.0, params.size_mean, params.size_variance, *found)
 
 
 @enter.register(Params)

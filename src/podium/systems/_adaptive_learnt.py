@@ -11,12 +11,11 @@ from podium.engine.rules import evidence, kernel
 from podium.kernels.exponential import exp
 from podium.kernels.fours import FOUR, four, four_at, logistics, number_of, put_four
 from podium.kernels.logarithm import log
-from podium.kernels.records import add, read, times
+from podium.kernels.records import add, times
 from podium.systems._adaptive_entering import (
     GROWTH_DAYS,
     MIN_MARGINS,
     YEAR,
-    apart,
     equipment_of,
     extras_of,
     full_of,
@@ -69,9 +68,10 @@ from podium.systems._adaptive_units import (
     Derivatives,
     Layout,
     are_compared,
-    common_of,
     entry_of,
     heat_at,
+    opponents_at,
+    state_at,
     variances_at,
 )
 
@@ -327,7 +327,6 @@ def pairs_counted(columns: Columns, update: int, lines: Any) -> float:
 @kernel
 def judge_pairs(
     params: Any,
-    prototypes: Any,
     columns: Columns,
     update: int,
     heat: int,
@@ -336,23 +335,17 @@ def judge_pairs(
     layout: Layout,
 ) -> None:
     """Predict and compare every pair of units in a heat."""
-    _, entering, _ = prototypes
     lines, weight = scratch.lines, weight_at(columns, heat)
     start, stop = heat_at(columns, update, heat, lines)
     course = Heat(lines[start, SIZE], mode_at(columns, heat))
     counted = weight * pair_weight(course.entries)
     for i in range(start, stop):
         mine, me = entry_of(lines, i), int(lines[i, UNIT])
-        whole = read(scratch.entering_states, me, entering)
         for j in range(i + 1, stop):
             if not are_compared(lines, i, j):
                 continue
             theirs, you = entry_of(lines, j), int(lines[j, UNIT])
-            a, b, common = whole, read(scratch.entering_states, you, entering), False
-            if equipment_of(params):
-                both = common_of(params, entering, layout, scratch, me, you)
-                if both.variance > 0.0:
-                    a, b, common = apart(params, a, both), apart(params, b, both), True
+            a, b, common = opponents_at(params, layout, scratch, me, you)
             gap, g_a, g_b = a.mean - b.mean, a.g, b.g
             chances = logistics(four(g_b * gap, -g_a * gap, expected_log_odds(params, a, b), 0.0))
             of_a, of_b, p = number_of(chances, 0), number_of(chances, 1), number_of(chances, 2)
@@ -404,7 +397,7 @@ def learn_margin_scale(params: Any, pool: Any, gap: float, variance: float, diff
 
 
 @kernel
-def learn_sharpness(params: Any, entering: Any, columns: Columns, update: int, heat: int, scratch: Scratch) -> None:
+def learn_sharpness(params: Any, columns: Columns, update: int, heat: int, scratch: Scratch) -> None:
     """Update the pool's sharpness from a field with a sole winner: one Newton step on Luce's probability of winning.
 
     A unit's strength is its log-odds against a unit with the field's mean skill and mean variance. Ratings do not
@@ -414,7 +407,7 @@ def learn_sharpness(params: Any, entering: Any, columns: Columns, update: int, h
     start, stop = heat_at(columns, update, heat, lines)
     winner, winners, mean, variance = start, 0, 0.0, 0.0
     for i in range(start, stop):
-        me = read(scratch.entering_states, int(lines[i, UNIT]), entering)
+        me = state_at(scratch, int(lines[i, UNIT]))
         mean += (me.mean + me.mean_reading) / (stop - start)
         variance += (me.variance + me.variance_reading) / (stop - start)
         if lines[i, FINISHED] and (winners == 0 or lines[i, PLACE] <= lines[winner, PLACE]):
@@ -424,7 +417,7 @@ def learn_sharpness(params: Any, entering: Any, columns: Columns, update: int, h
         return
     won, shares, sums, squares = 0.0, 0.0, 0.0, 0.0
     for i in range(start, stop):
-        me = read(scratch.entering_states, int(lines[i, UNIT]), entering)
+        me = state_at(scratch, int(lines[i, UNIT]))
         both = max(variance + me.variance + me.variance_reading, 0.0)
         strength = (
             params.sharpness * (me.mean + me.mean_reading - mean) / math.sqrt(1.0 + C * (both + 2.0 * params.noise))

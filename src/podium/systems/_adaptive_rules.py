@@ -49,6 +49,9 @@ class Evidence(NamedTuple):
     margin: float = 0.0  # the part of S that margins add
 
 
+NO_EVIDENCE = Evidence(0.0, 0.0)
+
+
 class Causes(NamedTuple):
     """Changes in the rating that do not come from opponents."""
 

@@ -121,9 +121,15 @@ def new_pool(modes: int, equipment: int, extras: int, reversion: float = 0.0) ->
 
 
 @kernel
+def side_block(full: int) -> int:
+    """Return the position of the home side's blocks in a pool's state, after theta and M."""
+    return THETA + full + full * (full + 1) // 2
+
+
+@kernel
 def extras_at(full: int) -> int:
-    """Return the position of the extras' numbers in a pool's state, after theta, M and the blocks of the home side."""
-    return THETA + full + full * (full + 1) // 2 + 2 * (full + 1)
+    """Return the position of the extras' numbers in a pool's state, after the blocks of the home side."""
+    return side_block(full) + 2 * (full + 1)
 
 
 @kernel
@@ -213,9 +219,10 @@ def block_at(count: int, mode: float) -> int:
 
 
 @kernel
-def reading(theta: Any, me: Any, start: int, count: int) -> float:
-    """Return the reading x = y + derivatives * theta of the block at `start` of a state."""
-    x: float = me[start]
-    for k in range(count):
-        x += me[start + 1 + k] * theta[k]
-    return x
+def readings(theta: Any, state: Any, at: int, full: int) -> tuple[float, float]:
+    """Return the readings x = y + derivatives * theta of a mean and its variance, whose blocks start at `at`."""
+    mean, variance = state[at], state[at + full + 1]
+    for k in range(full):
+        mean += state[at + 1 + k] * theta[k]
+        variance += state[at + full + 2 + k] * theta[k]
+    return mean, variance

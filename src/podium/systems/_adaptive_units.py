@@ -14,10 +14,13 @@ from podium.kernels.compiled import kernel
 from podium.kernels.fours import FOUR, four, four_at, put_four
 from podium.kernels.records import read, write
 from podium.systems._adaptive_entering import (
+    NOBODY,
     Entering,
     Passed,
+    apart,
     distance_of,
     enters_at_level,
+    equipment_of,
     extras_of,
     full_of,
     joined,
@@ -42,11 +45,10 @@ from podium.systems._adaptive_state import (
     READING,
     REVERSION,
     SCALE,
-    SIDE_MEAN,
     SIDE_VARIANCE,
-    THETA,
     extras_at,
     prior_of,
+    side_block,
     width_of,
 )
 
@@ -111,8 +113,7 @@ def enter_row(
         work[i, d.variance + spread] = passed.skill
         work[i, d.mean + ENTRY] = params.maturity * enters_at_level(me, kind)
         return
-    copy_block(me, MEANS, work, i, d.mean, full, brought.mean_reading)
-    copy_block(me, MEANS + full + 1, work, i, d.variance, full, brought.variance_reading)
+    copy_blocks(me, MEANS, brought, work, i, d, full)
     if extras_of(params) and passed.years > 0.0:
         revert(params, me, passed, kind, work, i, d)
     if kind == 0.0:
@@ -140,11 +141,25 @@ def revert(params: Any, me: Any, passed: Passed, kind: float, work: Any, i: int,
 
 
 @kernel
-def copy_block(state: Any, at: int, work: Any, i: int, start: int, full: int, reading: float) -> None:
-    """Copy a block of derivatives and its reading from a state into a row of the workspace."""
-    work[i, start + READING] = reading
+def copy_blocks(state: Any, at: int, brought: Entering, work: Any, i: int, d: Derivatives, full: int) -> None:
+    """Copy the derivatives of a mean and its variance, whose blocks start at `at`, into a row of the workspace."""
+    work[i, d.mean + READING], work[i, d.variance + READING] = brought.mean_reading, brought.variance_reading
     for k in range(1, full + 1):
-        work[i, start + k] = state[at + k]
+        work[i, d.mean + k], work[i, d.variance + k] = state[at + k], state[at + full + 1 + k]
+
+
+@kernel
+def enter_state(state: Any, at: int, brought: Entering, scratch: Any, i: int, d: Derivatives, full: int) -> None:
+    """Write an entering state that is not an entrant's, with its derivatives."""
+    write(scratch.entering_states, i, brought)
+    clear_row(scratch.workspace, i, d)
+    copy_blocks(state, at, brought, scratch.workspace, i, d, full)
+
+
+@kernel
+def state_at(scratch: Any, row: int) -> Entering:
+    """Return the entering state of an entrant, another state or a unit."""
+    return read(scratch.entering_states, row, NOBODY)  # type: ignore[no-any-return]
 
 
 @kernel
@@ -157,14 +172,10 @@ def clear_row(work: Any, i: int, d: Derivatives) -> None:
 @kernel
 def enter_offset(params: Any, me: Any, scratch: Any, i: int, d: Derivatives) -> None:
     """Write an entrant's offset for the event's mode, and its derivatives, as a separate state."""
-    work, full, offset = scratch.workspace, full_of(params), offset_in(params, me)
-    brought = offset_entered(params, me, offset)
-    write(scratch.entering_states, i, brought)
-    clear_row(work, i, d)
-    copy_block(me, offset + 2, work, i, d.mean, full, brought.mean_reading)
-    copy_block(me, offset + full + 3, work, i, d.variance, full, brought.variance_reading)
+    full, offset = full_of(params), offset_in(params, me)
+    enter_state(me, offset + 2, offset_entered(params, me, offset), scratch, i, d, full)
     if me[offset + 1] == 0.0:  # the first event in this mode
-        work[i, d.variance + MODE] += params.offset
+        scratch.workspace[i, d.variance + MODE] += params.offset
 
 
 @kernel
@@ -172,30 +183,15 @@ def enter_pool_states(params: Any, scratch: Any, base: int, sided: int, sized: i
     """Write the home side and outnumbering, with their derivatives, as states, if the event has them."""
     work, pool, full = scratch.workspace, scratch.pool, full_of(params)
     if sided:
-        brought = side_entered(params)
-        enter_of_pool(brought, scratch, base - 1, SIDE_MEAN, THETA + full + full * (full + 1) // 2, full, d)
-        if pool[SIDE_VARIANCE] == 0.0:
-            work[base - 1, d.variance + full - 1] = brought.variance
-        else:
-            work[base - 1, d.variance + full] += brought.variance - pool[SIDE_VARIANCE]
+        enter_state(pool, side_block(full), side_entered(params), scratch, base - 1, d, full)
+        known: float = pool[SIDE_VARIANCE]
+        work[base - 1, d.variance + (full if known > 0.0 else full - 1)] += params.side_variance - known
     if sized:
-        at = extras_at(full) + OUTNUMBERING
-        enter_of_pool(size_entered(params), scratch, base - 1 - sided, at, at + 3, full, d)
+        enter_state(pool, extras_at(full) + OUTNUMBERING + 3, size_entered(params), scratch, base - 1 - sided, d, full)
 
 
 @kernel
-def enter_of_pool(brought: Entering, scratch: Any, i: int, at: int, block: int, full: int, d: Derivatives) -> None:
-    """Write a state of the pool, whose mean and variance are at `at` and whose derivatives are at `block`."""
-    work, pool = scratch.workspace, scratch.pool
-    write(scratch.entering_states, i, brought)
-    clear_row(work, i, d)
-    if pool[at + 1] > 0.0:
-        copy_block(pool, block, work, i, d.mean, full, brought.mean_reading)
-        copy_block(pool, block + full + 1, work, i, d.variance, full, brought.variance_reading)
-
-
-@kernel
-def line_up(columns: Columns, update: int, first: int, base: int, entering: Any, scratch: Any) -> int:
+def line_up(columns: Columns, update: int, first: int, base: int, scratch: Any) -> int:
     """Write the lines of all units of all heats, in file order, and return the number of units.
 
     A heat's lines begin at the position that its first entry has in the event. If the heat has fewer units than
@@ -215,7 +211,7 @@ def line_up(columns: Columns, update: int, first: int, base: int, entering: Any,
             lines[at, SIZE] = float(stop - start)
             continue
         known = units
-        count = gather_sides(columns, start, stop, first, scratch.entering_states, entering, sides, known)
+        count = gather_sides(columns, start, stop, first, scratch.entering_states, NOBODY, sides, known)
         for side in range(known, known + count):
             i = sides.entry[sides.start[side]]
             twin = 0
@@ -223,7 +219,7 @@ def line_up(columns: Columns, update: int, first: int, base: int, entering: Any,
                 twin += 1
             if twin == known:
                 twin = units
-                move_side(sides, side, twin, entering)
+                move_side(sides, side, twin, NOBODY)
                 units += 1
             put_line(columns, i, base + twin, columns.place[i], lines, at + side - known)
         if columns.side.size:
@@ -269,7 +265,7 @@ def entry_of(lines: Any, i: int) -> Entry:
 
 
 @kernel
-def form_units(params: Any, entering: Any, layout: Layout, scratch: Any) -> None:
+def form_units(params: Any, layout: Layout, scratch: Any) -> None:
     """Write the mean, variance and derivatives of each unit, and count how many units use each state."""
     work, d = scratch.workspace, layout.d
     for number in range(layout.units):
@@ -278,7 +274,7 @@ def form_units(params: Any, entering: Any, layout: Layout, scratch: Any) -> None
         unit = seen(params, 0.0, 0.0, 0.0, 0.0, 0.0)
         for part in range(parts_of(layout, scratch.sides, number)):
             state, share = part_at(layout, scratch.sides, number, part)
-            unit = joined(params, unit, share, read(scratch.entering_states, state, entering))
+            unit = joined(params, unit, share, state_at(scratch, state))
             work[state, USES] += 1.0
             for k in range(d.mean, d.variance, FOUR):
                 put_four(work, row, k, four_at(work, row, k) + share * four_at(work, state, k))
@@ -322,11 +318,11 @@ def part_at(layout: Layout, sides: Any, number: int, part: int) -> tuple[int, fl
 
 
 @kernel
-def common_of(params: Any, entering: Any, layout: Layout, scratch: Any, row_a: int, row_b: int) -> Entering:
+def common_of(params: Any, layout: Layout, scratch: Any, row_a: int, row_b: int) -> Entering:
     """Return the equipment that two units share, and write the derivatives of its variance into the last row."""
     sides, work, d = scratch.sides, scratch.workspace, layout.d
     last, a, b = work.shape[0] - 1, row_a - layout.base, row_b - layout.base
-    common = in_both(params, entering, sides, a, b)
+    common = in_both(params, NOBODY, sides, a, b)
     if common.variance > 0.0:
         for k in range(0, d.width, FOUR):
             put_four(work, last, k, four(0.0, 0.0, 0.0, 0.0))
@@ -338,3 +334,14 @@ def common_of(params: Any, entering: Any, layout: Layout, scratch: Any, row_a: i
                         by_variance = share * four_at(work, sides.slot[m], d.variance + k)
                         put_four(work, last, k, four_at(work, last, k) + by_variance)
     return common
+
+
+@kernel
+def opponents_at(params: Any, layout: Layout, scratch: Any, row_a: int, row_b: int) -> tuple[Entering, Entering, bool]:
+    """Return two units without the equipment that they share, and True if they share any."""
+    a, b = state_at(scratch, row_a), state_at(scratch, row_b)
+    if equipment_of(params):
+        common = common_of(params, layout, scratch, row_a, row_b)
+        if common.variance > 0.0:
+            return apart(params, a, common), apart(params, b, common), True
+    return a, b, False

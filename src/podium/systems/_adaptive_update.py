@@ -18,13 +18,19 @@ parameters of theta at a time. All of these derivatives are exact.
 import math
 from typing import Any
 
-from podium.engine.inputs import Columns, entrant_at, heats_of, weight_at
+from podium.engine.inputs import Columns, Heat, entrant_at, heats_of, weight_at
 from podium.engine.rules import kernel
 from podium.kernels.fours import FOUR, four, four_at, number_of, put_four
 from podium.kernels.records import read, write
-from podium.probability.logistic import logistic, score
-from podium.systems._adaptive_entering import Entering, apart, equipment_of, first_day, offset_in
-from podium.systems._adaptive_rules import Evidence, by_unfinished, finish_weight, has_margin, margin_surprise, nearness
+from podium.probability.logistic import logistic
+from podium.systems._adaptive_entering import Entering, first_day, offset_in
+from podium.systems._adaptive_rules import (
+    NO_EVIDENCE,
+    Evidence,
+    by_unfinished,
+    comparisons,
+    has_margin,
+)
 from podium.systems._adaptive_state import (
     DEVIATION,
     EVENTS,
@@ -45,27 +51,28 @@ from podium.systems._adaptive_state import (
     UNFINISHED,
     C,
     extras_at,
+    side_block,
 )
 from podium.systems._adaptive_units import (
     BY_TERMS,
-    FINISHED,
     HIGH,
     INFORMATION,
     LOW,
-    PLACE,
     SIZE,
     STATUS,
     STEP,
     SURPRISE,
     UNIT,
     USES,
+    Derivatives,
     Layout,
     are_compared,
-    common_of,
     entry_of,
     heat_at,
+    opponents_at,
     part_at,
     parts_of,
+    state_at,
     variances_at,
 )
 
@@ -76,18 +83,23 @@ SEARCHING, AT_MODE, AT_BOUND, KEPT = 0.0, 1.0, 2.0, 3.0  # status of a step; KEP
 
 
 @kernel
-def find_modes(params: Any, prototypes: Any, columns: Columns, update: int, scratch: Any, layout: Layout) -> None:
+def evidence_at(scratch: Any, row: int) -> Evidence:
+    """Return the sums of the evidence about a state or unit."""
+    return read(scratch.sums, row, NO_EVIDENCE)  # type: ignore[no-any-return]
+
+
+@kernel
+def find_modes(params: Any, columns: Columns, update: int, scratch: Any, layout: Layout) -> None:
     """Find each unit's step: the shortest of Glicko's step, the step to the mode of its performance, and the bound.
 
     With the opponents at their old means, S(d) falls with d, so the mode lies between 0 and A S(0). If Glicko's step
     ends before the mode, it is kept. Otherwise, the information is increased so that the step ends at the mode.
     """
-    _, entering, zero_evidence = prototypes
     work, d, searching = scratch.workspace, layout.d, 0
     is_gaussian = bool(params.margins) and is_duel_with_margin(columns, update, scratch.lines)
     for row in range(layout.base, layout.base + layout.units):
-        uncertainty = read(scratch.entering_states, row, entering).variance + params.noise
-        totals = read(scratch.sums, row, zero_evidence)
+        uncertainty = state_at(scratch, row).variance + params.noise
+        totals = evidence_at(scratch, row)
         by_terms = four_at(work, row, BY_TERMS)
         work[row, d.surprise + REACH] += number_of(by_terms, 0)
         work[row, d.information + REACH] += number_of(by_terms, 1)
@@ -103,21 +115,21 @@ def find_modes(params: Any, prototypes: Any, columns: Columns, update: int, scra
         searching += 0 if is_kept else 1
     iteration = 0
     while searching > 0 and iteration < NEWTON_STEPS:
-        evaluate_steps(params, entering, columns, update, scratch, layout, SEARCHING)
+        evaluate_steps(params, columns, update, scratch, layout, SEARCHING)
         searching = 0
         for row in range(layout.base, layout.base + layout.units):
             if work[row, STATUS] == SEARCHING:
-                uncertainty = read(scratch.entering_states, row, entering).variance + params.noise
+                uncertainty = state_at(scratch, row).variance + params.noise
                 searching += newton_step(work, row, uncertainty, iteration)
         iteration += 1
     at_mode = 0
     for row in range(layout.base, layout.base + layout.units):
-        at_mode += choose_step(params, entering, zero_evidence, scratch, row, layout)
+        at_mode += choose_step(params, scratch, row, layout)
     if at_mode > 0:
-        evaluate_steps(params, entering, columns, update, scratch, layout, AT_MODE)
+        evaluate_steps(params, columns, update, scratch, layout, AT_MODE)
     for row in range(layout.base, layout.base + layout.units):
         if work[row, STATUS] != KEPT:
-            raise_information(params, entering, zero_evidence, scratch, row, layout)
+            raise_information(params, scratch, row, layout)
 
 
 @kernel
@@ -134,14 +146,14 @@ def is_duel_with_margin(columns: Columns, update: int, lines: Any) -> bool:
 
 
 @kernel
-def choose_step(params: Any, entering: Any, zero_evidence: Any, scratch: Any, row: int, layout: Layout) -> int:
+def choose_step(params: Any, scratch: Any, row: int, layout: Layout) -> int:
     """Choose a unit's step: the shortest of Glicko's step, the step to the mode, and the bound.
 
     Return 1 for the step to the mode, otherwise 0.
     """
     work, d = scratch.workspace, layout.d
-    uncertainty = read(scratch.entering_states, row, entering).variance + params.noise
-    totals = read(scratch.sums, row, zero_evidence)
+    uncertainty = state_at(scratch, row).variance + params.noise
+    totals = evidence_at(scratch, row)
     step, status = work[row, STEP], work[row, STATUS]
     if status == KEPT:
         step = uncertainty * totals.surprise / (1.0 + uncertainty * totals.information)
@@ -179,9 +191,7 @@ def newton_step(work: Any, row: int, uncertainty: float, iteration: int) -> int:
 
 
 @kernel
-def evaluate_steps(
-    params: Any, entering: Any, columns: Columns, update: int, scratch: Any, layout: Layout, status: float
-) -> None:
+def evaluate_steps(params: Any, columns: Columns, update: int, scratch: Any, layout: Layout, status: float) -> None:
     """Sum S(d) and J(d) for the units with this status. For AT_MODE, also sum the derivatives of S(d)."""
     work, lines = scratch.workspace, scratch.lines
     for row in range(layout.base, layout.base + layout.units):
@@ -194,52 +204,32 @@ def evaluate_steps(
         for i in range(start, stop):
             row = int(lines[i, UNIT])
             if work[row, STATUS] == status:
-                unit = read(scratch.entering_states, row, entering)
-                evaluate_step(params, entering, weight, scratch, layout, unit, row, i, start, stop, status)
+                evaluate_step(params, weight, scratch, layout, row, i, start, stop)
 
 
 @kernel
 def evaluate_step(
-    params: Any,
-    entering: Any,
-    weight: float,
-    scratch: Any,
-    layout: Layout,
-    unit: Entering,
-    row: int,
-    i: int,
-    start: int,
-    stop: int,
-    status: float,
+    params: Any, weight: float, scratch: Any, layout: Layout, row: int, i: int, start: int, stop: int
 ) -> None:
     """Add the evidence from the other lines of a heat about the unit of line `i`, at mu + d instead of mu."""
     work, lines, d = scratch.workspace, scratch.lines, layout.d
-    place, size, finished = lines[i, PLACE], lines[start, SIZE], lines[i, FINISHED]
-    mean, surprises, informations = unit.mean + work[row, STEP], 0.0, 0.0
+    mine, heat, step = entry_of(lines, i), Heat(lines[start, SIZE], math.nan), work[row, STEP]
+    surprises, informations = 0.0, 0.0
     for j in range(start, stop):
         if not are_compared(lines, i, j):
             continue
-        opponent_row = int(lines[j, UNIT])
-        own, opponent, has_common = unit, read(scratch.entering_states, opponent_row, entering), False
-        if equipment_of(params):
-            common = common_of(params, entering, layout, scratch, row, opponent_row)
-            if common.variance > 0.0:
-                own, opponent, has_common = apart(params, unit, common), apart(params, opponent, common), True
-        omega, margin = margin_surprise(params, own, opponent, entry_of(lines, i), entry_of(lines, j), size)
-        near = nearness(params, place, lines[j, PLACE], size)
-        unfinished = by_unfinished(params, finished, lines[j, FINISHED])
-        w = weight * (near * finish_weight(params, finished, lines[j, FINISHED]))
-        gap, g = mean - opponent.mean, opponent.g
-        e = logistic(g * gap)
-        difference, v = score(place, lines[j, PLACE]) - e, e * (1.0 - e)  # s - e, e (1 - e)
-        margin_weight, by_margin = 0.0, 0.0
-        if omega > 0.0:
-            w, margin_weight = (1.0 - omega) * w, omega * weight * C * g * g
-            by_margin = margin_weight * (margin - work[row, STEP])
+        theirs, opponent_row = entry_of(lines, j), int(lines[j, UNIT])
+        own, opponent, has_common = opponents_at(params, layout, scratch, row, opponent_row)
+        gap = own.mean + step - opponent.mean
+        pair, _ = comparisons(params, own, opponent, mine, theirs, heat, logistic(opponent.g * gap), 0.0)
+        w, g, omega = weight * pair.worth, pair.g, params.margin_weight if pair.margin_weight > 0.0 else 0.0
+        difference, v = pair.result - pair.expected, pair.expected * (1.0 - pair.expected)  # s - e, e (1 - e)
+        margin_weight = omega * weight * C * g * g
+        by_margin = margin_weight * (pair.margin - step)
         surprise, information = w * g * difference + by_margin, w * g * g * v + margin_weight
         surprises += surprise
         informations += information
-        if status == AT_MODE:
+        if work[row, STATUS] == AT_MODE:
             by_opponent_variance = w * (difference - g * v * gap) * -0.5 * C * g * g * g
             if omega > 0.0:
                 by_opponent_variance -= by_margin * C * g * g
@@ -252,22 +242,24 @@ def evaluate_step(
                 by_surprise = by_opponent_variance * by_variance - information * by_gap
                 column = d.surprise_at_mode + k
                 put_four(work, row, column, four_at(work, row, column) + by_surprise)
-            work[row, d.surprise_at_mode + REACH] += 2.0 * (1.0 - near) * surprise
-            work[row, d.surprise_at_mode + UNFINISHED] += unfinished * surprise
+            work[row, d.surprise_at_mode + REACH] += 2.0 * (1.0 - pair.near) * surprise
+            work[row, d.surprise_at_mode + UNFINISHED] += (
+                by_unfinished(params, mine.finished, theirs.finished) * surprise
+            )
     work[row, SURPRISE] += surprises
     work[row, INFORMATION] += informations
 
 
 @kernel
-def raise_information(params: Any, entering: Any, zero_evidence: Any, scratch: Any, row: int, layout: Layout) -> None:
+def raise_information(params: Any, scratch: Any, row: int, layout: Layout) -> None:
     """Set J = S / d - 1 / A, and the derivatives of J, for a unit whose step was shortened.
 
     At the mode, by_d = (by_A S(d) + A by_S(d)) / (1 + A J(d)). At the bound, by_d = 0. In both cases, by_J = by_S / d -
     S by_d / d^2 + by_A / A^2.
     """
     work, d = scratch.workspace, layout.d
-    uncertainty = read(scratch.entering_states, row, entering).variance + params.noise
-    surprise, step = read(scratch.sums, row, zero_evidence).surprise, work[row, STEP]
+    uncertainty = state_at(scratch, row).variance + params.noise
+    surprise, step = evidence_at(scratch, row).surprise, work[row, STEP]
     at_mode = work[row, STATUS] == AT_MODE
     surprise_at_mode, curvature = work[row, SURPRISE], 1.0 + uncertainty * work[row, INFORMATION]
     for k in range(0, d.width, FOUR):
@@ -281,30 +273,28 @@ def raise_information(params: Any, entering: Any, zero_evidence: Any, scratch: A
 
 
 @kernel
-def update_units(params: Any, prototypes: Any, scratch: Any, layout: Layout) -> None:
+def update_units(params: Any, scratch: Any, layout: Layout) -> None:
     """Move every state by its share of the evidence about its units."""
-    _, entering, zero_evidence = prototypes
     work = scratch.workspace
     for state in range(layout.base):
-        write(scratch.sums, state, zero_evidence)
+        write(scratch.sums, state, NO_EVIDENCE)
     for number in range(layout.units):
         row = layout.base + number
-        unit, totals = read(scratch.entering_states, row, entering), read(scratch.sums, row, zero_evidence)
+        unit, totals = state_at(scratch, row), evidence_at(scratch, row)
         for part in range(parts_of(layout, scratch.sides, number)):
             state, share = part_at(layout, scratch.sides, number, part)
             if work[state, USES] > 1.0:
-                add_share(params, entering, zero_evidence, scratch, unit, totals, row, state, share, layout)
+                add_share(params, scratch, unit, totals, row, state, share, layout)
             else:
-                update_alone(params, entering, scratch, unit, totals, row, state, share, layout)
+                update_alone(params, scratch, unit, totals, row, state, share, layout)
     for state in range(layout.base):
         if work[state, USES] > 1.0:
-            update_sum(entering, zero_evidence, scratch, state, layout)
+            update_sum(scratch, state, layout)
 
 
 @kernel
 def update_alone(
     params: Any,
-    entering: Any,
     scratch: Any,
     unit: Entering,
     totals: Evidence,
@@ -319,7 +309,7 @@ def update_alone(
         row: the unit's row, which is the same as `state` if every entrant is a unit.
         share: the coefficient c.
     """
-    work, d, own = scratch.workspace, layout.d, read(scratch.entering_states, state, entering)
+    work, d, own = scratch.workspace, layout.d, state_at(scratch, state)
     uncertainty = unit.variance + params.noise
     weight = 1.0 / (1.0 + uncertainty * totals.information)
     r, j = totals.surprise * weight, totals.information * weight
@@ -348,8 +338,6 @@ def move_state(entering_states: Any, state: int, own: Entering, change: float, v
 @kernel
 def add_share(
     params: Any,
-    entering: Any,
-    zero_evidence: Any,
     scratch: Any,
     unit: Entering,
     totals: Evidence,
@@ -359,12 +347,12 @@ def add_share(
     layout: Layout,
 ) -> None:
     """Add the unit's terms, c S / (1 + B J) and c^2 J / (1 + B J), to R and T of a state in several units."""
-    work, d, own = scratch.workspace, layout.d, read(scratch.entering_states, state, entering)
+    work, d, own = scratch.workspace, layout.d, state_at(scratch, state)
     square = share * share
     uncertainty = unit.variance + params.noise - square * own.variance  # B
     weight = 1.0 / (1.0 + uncertainty * totals.information)
     r, j = totals.surprise * weight, totals.information * weight
-    sums = read(scratch.sums, state, zero_evidence)
+    sums = evidence_at(scratch, state)
     write(scratch.sums, state, Evidence(sums.surprise + share * r, sums.information + square * j, 0.0, 0.0, 0.0))
     for k in range(0, d.width, FOUR):
         by_information = four_at(work, row, d.information + k)
@@ -377,10 +365,10 @@ def add_share(
 
 
 @kernel
-def update_sum(entering: Any, zero_evidence: Any, scratch: Any, state: int, layout: Layout) -> None:
+def update_sum(scratch: Any, state: int, layout: Layout) -> None:
     """Move a state that belongs to several units, using the sums R and T from `add_share`."""
-    work, d, own = scratch.workspace, layout.d, read(scratch.entering_states, state, entering)
-    sums = read(scratch.sums, state, zero_evidence)
+    work, d, own = scratch.workspace, layout.d, state_at(scratch, state)
+    sums = evidence_at(scratch, state)
     weight = 1.0 / (1.0 + own.variance * sums.information)
     r, j = sums.surprise * weight, sums.information * weight
     for k in range(0, d.width, FOUR):
@@ -415,7 +403,6 @@ def field_luck(columns: Columns, update: int, lines: Any) -> float:
 def write_state(
     params: Any,
     me: Any,
-    prototypes: Any,
     columns: Columns,
     scratch: Any,
     layout: Layout,
@@ -428,9 +415,8 @@ def write_state(
 
     `luck` is the event's `field_luck`. The shown deviation includes its mean over the player's latest events.
     """
-    _, entering, _ = prototypes
     pool, work, d, full = scratch.pool, scratch.workspace, layout.d, layout.full
-    moved = read(scratch.entering_states, i, entering)
+    moved = state_at(scratch, i)
     write(after, row, me)
     after[row, RATING], after[row, FILTERED] = moved.rating, SCALE * math.sqrt(moved.variance)
     after[row, EVENTS] += entrant_at(columns, layout.first + i).events
@@ -438,43 +424,43 @@ def write_state(
     added += (luck - added) / min(max(after[row, EVENTS], 1.0), FIELD_EVENTS)
     after[row, DEVIATION] = SCALE * math.sqrt(moved.variance + added)
     after[row, FIRST], after[row, LAST] = first_day(params, me), params.today
-    write_block(pool, work, i, d.mean, after, row, MEANS, full)
-    write_block(pool, work, i, d.variance, after, row, MEANS + full + 1, full)
+    write_blocks(pool, work, i, d, after, row, MEANS, full)
     if layout.modal and entrant_at(columns, layout.first + i).kind == 0.0:
         offset = offset_in(params, me)
-        moved = read(scratch.entering_states, layout.entrants + i, entering)
+        moved = state_at(scratch, layout.entrants + i)
         after[row, offset], after[row, offset + 1] = moved.mean, moved.variance
-        write_block(pool, work, layout.entrants + i, d.mean, after, row, offset + 2, full)
-        write_block(pool, work, layout.entrants + i, d.variance, after, row, offset + full + 3, full)
+        write_blocks(pool, work, layout.entrants + i, d, after, row, offset + 2, full)
 
 
 @kernel
-def write_pool_states(params: Any, entering: Any, scratch: Any, layout: Layout) -> None:
+def write_pool_states(params: Any, scratch: Any, layout: Layout) -> None:
     """Write the home side and outnumbering into the pool's state, if the event has them."""
     full, row = layout.full, layout.base - 1
     if layout.sided:
-        write_of_pool(params, entering, scratch, layout, row, SIDE_MEAN, THETA + full + full * (full + 1) // 2)
+        write_pool_state(params, scratch, layout, row, SIDE_MEAN, side_block(full))
     if layout.sized:
         at = extras_at(full) + OUTNUMBERING
-        write_of_pool(params, entering, scratch, layout, row - layout.sided, at, at + 3)
+        write_pool_state(params, scratch, layout, row - layout.sided, at, at + 3)
 
 
 @kernel
-def write_of_pool(params: Any, entering: Any, scratch: Any, layout: Layout, row: int, at: int, block: int) -> None:
-    """Write a state of the pool: its mean, variance and day from `at` on, and its derivatives at `block`."""
-    pool, d, full = scratch.pool, layout.d, layout.full
-    moved = read(scratch.entering_states, row, entering)
+def write_pool_state(params: Any, scratch: Any, layout: Layout, row: int, at: int, blocks: int) -> None:
+    """Write a state of the pool: its mean, variance and day from `at` on, and its derivatives at `blocks`."""
+    pool, moved = scratch.pool, state_at(scratch, row)
     pool[at], pool[at + 1], pool[at + 2] = moved.mean, moved.variance, params.today
-    table = pool.reshape((1, pool.size))
-    write_block(pool, scratch.workspace, row, d.mean, table, 0, block, full)
-    write_block(pool, scratch.workspace, row, d.variance, table, 0, block + full + 1, full)
+    write_blocks(pool, scratch.workspace, row, layout.d, pool.reshape((1, pool.size)), 0, blocks, layout.full)
 
 
 @kernel
-def write_block(pool: Any, work: Any, i: int, start: int, after: Any, row: int, at: int, count: int) -> None:
-    """Copy the derivatives in a workspace row to a state, and set its reading to y = LINGER x - derivatives * theta."""
-    y = LINGER * work[i, start]
-    for k in range(1, count + 1):
-        after[row, at + k] = work[i, start + k]
-        y -= work[i, start + k] * pool[THETA + k - 1]
-    after[row, at] = y
+def write_blocks(pool: Any, work: Any, i: int, d: Derivatives, after: Any, row: int, at: int, full: int) -> None:
+    """Copy the derivatives of a mean and its variance from a workspace row to the blocks that start at `at`.
+
+    Their readings become y = LINGER x - derivatives * theta.
+    """
+    mean, variance = LINGER * work[i, d.mean], LINGER * work[i, d.variance]
+    for k in range(1, full + 1):
+        by_mean, by_variance = work[i, d.mean + k], work[i, d.variance + k]
+        after[row, at + k], after[row, at + full + 1 + k] = by_mean, by_variance
+        mean -= by_mean * pool[THETA + k - 1]
+        variance -= by_variance * pool[THETA + k - 1]
+    after[row, at], after[row, at + full + 1] = mean, variance

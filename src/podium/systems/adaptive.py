@@ -53,7 +53,7 @@ from podium.systems._adaptive_learnt import (
     pairs_counted,
     take_step,
 )
-from podium.systems._adaptive_rules import Evidence, expected_log_odds, unit_of
+from podium.systems._adaptive_rules import NO_EVIDENCE, Evidence, expected_log_odds, unit_of
 from podium.systems._adaptive_state import (
     COUNTED,
     DAY,
@@ -354,40 +354,40 @@ def rate_and_learn(
     params: Any, prototypes: Any, columns: Columns, update: int, states: Any, scratch: Scratch, after: Any, at: int
 ) -> None:
     """Rate an event: enter all states, compare all pairs of units and update all states. Then update theta."""
-    newcomer, entering, _ = prototypes
+    newcomer, _, _ = prototypes
     work, pool, full, first = scratch.workspace, scratch.pool, full_of(params), columns.entrants[update]
     learner, d = work.shape[0] - EXTRA_ROWS, derivatives_of(full)
     sided, sized = appears(columns.home, columns, update), appears(columns.surplus, columns, update)
     modal = modal_of(params) if params.mode >= 0.0 else 0
     size = columns.entrants[update + 1] - first
-    enter_all(params, prototypes, columns, first, size, states, scratch, modal, d)
+    enter_all(params, newcomer, columns, first, size, states, scratch, modal, d)
     base = 0
     if columns.side.size + columns.shared.size + modal + sided > 0:
         base = size * (1 + modal) + sided + sized
     enter_pool_states(params, scratch, base, sided, sized, d)
-    units = line_up(columns, update, first, base, entering, scratch)
+    units = line_up(columns, update, first, base, scratch)
     layout = Layout(first, size, modal, sided, sized, base, units, d, full)
     if base:
-        form_units(params, entering, layout, scratch)
+        form_units(params, layout, scratch)
     for row in range(base, base + units):
-        write(scratch.sums, row, Evidence(0.0, 0.0, 0.0, 0.0, 0.0))
+        write(scratch.sums, row, NO_EVIDENCE)
     keep = exp(-pairs_counted(columns, update, scratch.lines) / MEMORY)
     begin_event(params, pool, work, learner, keep)
     first_heat, after_last = heats_of(columns, update)
     for heat in range(first_heat, after_last):
-        judge_pairs(params, prototypes, columns, update, heat, scratch, learner, layout)
-        learn_sharpness(params, entering, columns, update, heat, scratch)
-    find_modes(params, prototypes, columns, update, scratch, layout)
-    update_units(params, prototypes, scratch, layout)
+        judge_pairs(params, columns, update, heat, scratch, learner, layout)
+        learn_sharpness(params, columns, update, heat, scratch)
+    find_modes(params, columns, update, scratch, layout)
+    update_units(params, scratch, layout)
     luck = field_luck(columns, update, scratch.lines)
     for i in range(size):
         me = read(states, columns.player[first + i], newcomer)
-        write_state(params, me, prototypes, columns, scratch, layout, luck, i, after, at + i)
+        write_state(params, me, columns, scratch, layout, luck, i, after, at + i)
         if entrant_at(columns, first + i).kind == 0.0:
             count_entry(pool, 0.0 if is_new(me) else 1.0)
             if params.today < COUNTED and me.last > 0.0:
                 learn_gap(pool, params.today - me.last)
-    write_pool_states(params, entering, scratch, layout)
+    write_pool_states(params, scratch, layout)
     take_step(params, pool, work, learner, keep)
     pool[DAY] = params.today
 
@@ -408,7 +408,7 @@ def appears(column: Any, columns: Columns, update: int) -> int:
 @kernel
 def enter_all(
     params: Any,
-    prototypes: Any,
+    newcomer: Any,
     columns: Columns,
     first: int,
     size: int,
@@ -418,7 +418,6 @@ def enter_all(
     d: Derivatives,
 ) -> None:
     """Write the entering state of each entrant and, if there are modes, its offset for the event's mode."""
-    newcomer, _, _ = prototypes
     for i in range(size):
         me, kind = read(states, columns.player[first + i], newcomer), entrant_at(columns, first + i).kind
         passed = time_passed(params, me, kind)

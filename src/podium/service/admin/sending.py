@@ -6,6 +6,7 @@ import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
+from itertools import groupby
 from typing import Any, Literal, cast
 
 from fastapi import Response
@@ -88,9 +89,14 @@ class EventTable:
         return tuple((name, labels[name], width) for name, width in widths.items())
 
     @property
-    def rows(self) -> tuple[Mapping[str, str], ...]:
-        """The event's lines, followed by empty lines."""
-        return (*self.lines, *({},) * EMPTY_LINES)
+    def groups(self) -> list[tuple[str, list[tuple[int, Mapping[str, str]]]]]:
+        """The numbered lines of each heat, with the heat, followed by a group of empty lines."""
+        lines = list(enumerate((*self.lines, *({},) * EMPTY_LINES)))
+        known, empty = lines[: len(self.lines)], lines[len(self.lines) :]
+        return [
+            *((heat, list(group)) for heat, group in groupby(known, key=lambda line: line[1].get("heat", ""))),
+            ("", empty),
+        ]
 
     def csv(self) -> str:
         shared = {name: text for name, text in self.shared.items() if text}
@@ -261,6 +267,7 @@ def event_form(admission: Admission, form: Form) -> Page:
         pool=admission.header,
         table=stored,
         known=len(stored.lines),  # the form adds empty lines
+        empty_lines=EMPTY_LINES,
         statuses=STATUSES,
         pasted=stored.csv(),
         is_voided=details.status == "voided",

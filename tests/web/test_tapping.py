@@ -88,6 +88,7 @@ def test_a_row_can_be_dragged_by_its_number(site, key, screens):
     page.goto("/night/tonight")
     for name in ("Kim", "Bo", "Tobi"):
         page.click(f".taps button:text-is('{name}')")
+    page.locator("ol").evaluate("list => list.scrollIntoView()")
     last, first = (page.locator("ol .grip").nth(k).bounding_box() for k in (2, 0))
     page.mouse.move(last["x"] + 5, last["y"] + 5)
     page.mouse.down()

@@ -74,6 +74,15 @@
     show(`${name(line)} taken out`);
   }
 
+  /* Put a finisher among those who did not finish. */
+  function fail(line) {
+    leave(line);
+    line.tied = false;
+    line.select.value = OUT[0];
+    out.push(line);
+    show(`${name(line)}: ${place(line)}`);
+  }
+
   function move(line, to) {
     const from = order.indexOf(line);
     if (from < 0 || to < 0 || to >= order.length || from === to) return;
@@ -93,14 +102,17 @@
     else if (line.value) made.append(line.value);
     const tools = document.createElement("span");
     const shared = teams.value ? "Same team as the one above" : "Tie with the one above";
-    if (k > 0) {
-      const tie = button("tie", `${shared}: ${name(line)}`, () => ((line.tied = !line.tied), show()));
-      tie.setAttribute("aria-pressed", line.tied);
-      tools.append(tie, button("↑", `Move ${name(line)} up`, () => move(line, k - 1)));
-    }
-    tools.append(button("×", `Take ${name(line)} out`, () => drop(line)));
+    if (isOut) return made;
+    const tie = button("tie", `${shared}: ${name(line)}`, () => ((line.tied = !line.tied), show()));
+    const up = button("↑", `Move ${name(line)} up`, () => move(line, k - 1));
+    const down = button("↓", `Move ${name(line)} down`, () => move(line, k + 1));
+    tie.setAttribute("aria-pressed", line.tied);
+    tie.disabled = up.disabled = k === 0;
+    down.disabled = k === order.length - 1;
+    tools.append(tie, up, down);
+    if (OUT.length) tools.append(button(OUT[0], `${name(line)} did not finish`, () => fail(line)));
     made.append(tools);
-    if (!isOut) drag(made, handle, line);
+    drag(made, handle, line);
     return made;
   }
 
@@ -137,18 +149,32 @@
       line.select.value = String(number);
     });
     list.replaceChildren(...order.map(row), ...out.map((line) => row(line, -1)));
-    find("h2").textContent = order.length ? "Who was next?" : "Who won?";
+    const isComplete = named().length > 0 && named().length === order.length + out.length;
+    find("h2").textContent = isComplete ? "Everyone has a place. Tap a name to take it out." : order.length ? "Who was next?" : "Who won?";
+    find("fieldset").hidden = isComplete;
+    free();
     if (said) status.textContent = said;
     offer();
     look();
   }
 
-  /* Show the names that are left and contain what is written. */
+  /* A result has at least two names. */
+  function free() {
+    find(".go").disabled = order.length + out.length < 2 && !("race" in form.dataset);
+  }
+
+  /* Show the names that contain what is written. A name keeps its position, with its place once it has one. */
   function offer() {
-    const taken = new Set([...order, ...out]);
+    const focused = [...taps.children].indexOf(document.activeElement);
     taps.replaceChildren(
-      ...named().filter((line) => !taken.has(line)).map((line) => button(name(line), "", () => take(line))),
+      ...named().map((line) => {
+        if (!order.includes(line) && !out.includes(line)) return button(name(line), "", () => take(line));
+        const made = button(name(line), `Take ${name(line)} out`, () => drop(line));
+        made.dataset.place = Number(line.select.value) || "–";
+        return made;
+      }),
     );
+    taps.children[focused]?.focus({ preventScroll: true });
     const sought = field.value.trim().toLowerCase();
     for (const each of taps.children) each.hidden = !each.textContent.toLowerCase().includes(sought);
   }
@@ -242,7 +268,7 @@
   teams.addEventListener("change", () => show());
   form.addEventListener("change", (event) => event.target.name?.startsWith("value-") && look());
   form.addEventListener("submit", () => setTimeout(() => (find(".go").disabled = true)));
-  addEventListener("pageshow", () => (find(".go").disabled = false));
+  addEventListener("pageshow", free);
   find("[data-look]").hidden = true;
   for (const each of form.querySelectorAll("[data-lines]")) each.hidden = true;
   find("[data-tap]").hidden = false;

@@ -35,7 +35,7 @@ def test_a_leaderboard_page_matches_the_api(season, visitor):
     newest = season.event("bikes", board.newest.event_id)
     changes = {each.player: signed(shown_change(each.rating_before, each.rating, 1)) for each in newest.changes}
     assert {each[1]: each[4] for each in shown if each[4]} == changes
-    assert f"After bikes-060 on 16 Dec 2025: biggest gain Chidi +67.3 , biggest loss Esteban {MINUS}41.5 ." in words(
+    assert f"After bikes-060 on 16 Dec 2025 : biggest gain Chidi +67.3 , biggest loss Esteban {MINUS}41.5 ." in words(
         html
     )
     by_move = without_moves(main_of(visitor.get("/bikes?sort=move")))

@@ -23,6 +23,7 @@ FILTERS = {
     "day": numbers.day,
     "direction": numbers.direction,
     "halves": numbers.halves,
+    "hour": numbers.hour,
     "heat_words": heat_words,
     "in_sentence": numbers.in_sentence,
     "minute": numbers.minute,
@@ -35,6 +36,7 @@ FILTERS = {
     "start": numbers.start,
     "short_day": numbers.short_day,
     "shown": shown,
+    "until": numbers.until,
 }
 FUNCTIONS = {"share_bar": share_bar, "signed_bar": signed_bar, "spark": spark}
 
@@ -78,7 +80,7 @@ def value_words(value: object, unit: str) -> str:
     return f"{text} {unit}".rstrip()
 
 
-COMMENT, BETWEEN = re.compile(r"/\*.*?\*/", re.DOTALL), re.compile(r"\s*([{};>~])\s*|(?<=[:,])\s+")
+COMMENT, BETWEEN = re.compile(r"/\*.*?\*/", re.DOTALL), re.compile(r"\s*([{};>~/])\s*|(?<=[:,])\s+")
 INDENT = re.compile(r"(?m)^\s+")
 
 

@@ -158,6 +158,17 @@ def short_day(moment: date | float) -> str:
     return f"{moment.day}{GAP}{MONTHS[moment.month - 1]}"
 
 
+def hour(moment: datetime) -> Markup:
+    """Return the time of day, such as "19:42 UTC"."""
+    return of_day(moment, f"{moment:%H:%M}{GAP}{zone_words(moment)}")
+
+
+def until(moment: datetime) -> str:
+    """Return the days from today to a day, as "today", "tomorrow" or "in 2 days". Return no text for a past day."""
+    days = (moment.date() - datetime.now(moment.tzinfo).date()).days
+    return "" if days < 0 else ("today", "tomorrow")[days] if days < 2 else f"in {days:,} days"  # noqa: PLR2004
+
+
 def second(moment: datetime) -> Markup:
     """Return the time of day with seconds, such as "19:42:07 UTC"."""
     return of_day(moment, f"{moment:%H:%M:%S}{GAP}{zone_words(moment)}")

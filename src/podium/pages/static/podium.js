@@ -250,7 +250,7 @@
       for (const line of document.querySelectorAll("tr[data-place]")) {
         line.classList.toggle("me", line.dataset.place === slider.value);
         if (line.dataset.place !== slider.value) continue;
-        const [change, then] = [...line.querySelectorAll("td")].slice(-3);
+        const [change, then] = [...line.querySelectorAll("td")].slice(-4);
         find(".big", stakes).innerHTML = change.innerHTML;
         find("strong", stakes).textContent = find("span", then).textContent;
         find("[role=status]", stakes).textContent = line.dataset.words;

@@ -221,6 +221,7 @@ def stakes_view(aged: Aged, player: str, *, is_entrant: bool) -> dict[str, Any] 
         "standing": f"Now {rank_words(own['rank']) or 'without a rank'}, with {with_minus(before)}.",
         "lines": view_lines,
         "likeliest": likeliest,  # number of the line with the most likely place
+        "opened": (own["break_even"] or 1) - 1,  # number of the line to show first: the last place that costs no points
         "field": starters,
         "method": found.method,
         "age_s": aged.age_s,

@@ -196,4 +196,9 @@ def test_a_long_pool_name_leaves_room_for_search_results(screens):
 def test_the_api_reference_fits_a_phone(screens):
     page = screens(390)
     page.goto("/api/docs")
+    page.fill("[data-operations] input", "leaderboard")
+    shown = page.locator("main section:visible h3 code").all_inner_texts()
+    assert "/api/v1/pools/{pool}/leaderboard" in shown
+    assert len(shown) < 6
+    page.evaluate("document.querySelectorAll('details').forEach(each => { each.open = true })")
     assert page.evaluate(SIDEWAYS) <= 0

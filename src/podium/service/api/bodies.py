@@ -260,7 +260,7 @@ class Batch(Strict):
 class Description(Strict):
     """A pool's description, and who can read it. Omitted fields keep their values. An empty string clears a field."""
 
-    model_config = with_example({"title": "Bikes", "player_word": "rider", "public": True})
+    model_config = with_example({"title": "Kart League", "player_word": "driver", "public": True})
 
     title: Title = None
     contact: Contact = None
@@ -275,7 +275,7 @@ class Description(Strict):
 class NewPool(Description):
     """A pool and its rating system."""
 
-    model_config = with_example({"name": "karts", "system": "stk", "parameters": {"scale": 1500}})
+    model_config = with_example({"name": "karts", "system": "adaptive", "parameters": {"growth": True}})
 
     name: Name
     system: SystemName

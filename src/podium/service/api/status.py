@@ -1,6 +1,6 @@
 """Routes for the service itself: health, readiness, metrics, and the OpenAPI document as HTML.
 
-The HTML has no scripts, and loads nothing from other hosts.
+The HTML is complete without scripts, and loads nothing from other hosts.
 """
 
 import asyncio
@@ -170,6 +170,7 @@ LIMITS = {
     "maximum": "at most {}", "exclusiveMinimum": "above {}", "exclusiveMaximum": "below {}",
     "minItems": "at least {} items", "maxItems": "at most {} items",
 }  # fmt: skip
+TECHNICAL_LIMIT = 2**53  # limits above this are those of number formats
 
 
 @lru_cache(1)
@@ -266,7 +267,7 @@ def type_text(schema: dict[str, Any]) -> str | Markup:
 
 def limit_texts(schema: dict[str, Any]) -> Iterator[str | Markup]:
     for name, words in LIMITS.items():
-        if name in schema:
+        if name in schema and abs(schema[name]) < TECHNICAL_LIMIT:
             yield words.format(f"{schema[name]:,}")
     if schema.get("default") is not None:
         yield "default " + code(schema["default"])

@@ -91,6 +91,7 @@ MEDIA_TYPES = {
     "reference.css": "text/css; charset=utf-8",
     "podium.js": "text/javascript; charset=utf-8",
     "filter.js": "text/javascript; charset=utf-8",
+    "reference.js": "text/javascript; charset=utf-8",
     "forms.css": "text/css; charset=utf-8",
     "tonight.js": "text/javascript; charset=utf-8",
     "mark.svg": "image/svg+xml",

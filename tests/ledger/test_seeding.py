@@ -4,10 +4,13 @@ import json
 from itertools import combinations
 
 import polars as pl
+import pytest
 from commands import run
 
 import podium
-from podium.ledger.seeding import bracket, meetings, pairs, snake_group
+from podium.errors import ParameterError
+from podium.importers import read_format
+from podium.ledger.seeding import bracket, meetings, pairs, snake_group, tournament_report
 from podium.systems import find
 
 DUELS = [("Ana", "Ben"), ("Cy", "Dee"), ("Ana", "Cy")]
@@ -59,6 +62,35 @@ def test_nobody_meets_the_same_opponent_again_if_possible():
 def test_meetings_are_heats_of_two():
     frame = pl.DataFrame({"event_id": [*"aabbb"], "player": [*"xyxyz"]})
     assert meetings(frame) == {frozenset("xy")}
+
+
+def test_a_tournament_report_can_be_paired_by_another_program_and_rated(tmp_path):
+    file, report = tmp_path / "duels.csv", tmp_path / "open.trf"
+    rated(DUELS).results.frame.write_csv(file)
+    lines = run("seed", file, "--trf", "--entrants", "Dee,Ana,Cy,Ben").splitlines()
+    assert lines[:3] == ["012 duels", "XXR 2", "XXC white1"]
+    players = rated(DUELS).seeds(["Dee", "Ana", "Cy", "Ben"])
+    assert [line.index(" 0.0") for line in lines[3:]] == [80] * 4
+    assert [(int(line[4:8]), line[14:47].rstrip(), int(line[48:52]), int(line[85:89])) for line in lines[3:]] == [
+        (each.seed, each.player, round(each.rating), each.seed) for each in players
+    ]
+    games = "3 w 1", "4 b 1", "1 b 0", "2 w 0"  # as a pairing program writes them, with results
+    report.write_text(
+        "\n".join([*lines[:3], *(f"{line}     {game}" for line, game in zip(lines[3:], games, strict=True))])
+    )
+    (first, third), (second, fourth) = [(players[k].player, players[k + 2].player) for k in range(2)]
+    found = read_format("trf", [str(report)]).table
+    same = [
+        {"event_id": "duels, round 1", "heat": f"{a} - {b}", "player": name, "position": place}
+        for a, b in ((first, third), (second, fourth))
+        for place, name in enumerate((a, b), 1)
+    ]
+    assert dict(podium.rate(found, "elo").ratings.select("player", "rating").rows()) == dict(
+        podium.rate(same, "elo").ratings.select("player", "rating").rows()
+    )
+    long = [{"event_id": "1", "sequence": 1, "player": name, "position": 1} for name in ("x" * 34, "y")]
+    with pytest.raises(ParameterError, match="33 characters"):
+        tournament_report(podium.rate(long, "elo").seeds(["x" * 34, "y"]), "")
 
 
 def test_the_command_lists_seeds(tmp_path):

@@ -106,7 +106,7 @@ NEEDED = {
         GET /{pool}/find
         GET /{pool}/matches/{match_id}
         GET /{pool}/matches/{match_id}/seeds
-        GET /{pool}/matches/{match_id}/seeds.csv
+        GET /{pool}/matches/{match_id}/seeds.{kind}
         GET /{pool}/players/{player}
         GET /{pool}/players/{player}/badge.json
         GET /{pool}/players/{player}/badge.svg

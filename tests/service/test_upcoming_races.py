@@ -63,6 +63,10 @@ def test_the_entrants_of_a_race_are_seeded(store):
         page = client.get("/main/matches/gp/seeds?groups=2").text
         assert "a\nb\nc\n=new\n</textarea>" in page
         assert "4,'=new,,2,,c\n" in client.get("/main/matches/gp/seeds.csv").text
+        lines = client.get("/main/matches/gp/seeds.trf").text.splitlines()
+        assert lines[:4] == ["012 gp", f"042 {SOON:%Y/%m/%d}", "XXR 2", "XXC white1"]
+        assert [line[14:52] for line in lines[4::3]] == [f"a{'1530':>37}", f"{'=new':38}"]
+        assert client.get("/main/matches/gp/seeds.pdf").status_code == 422
 
 
 def test_stakes_match_the_store_and_are_at_most_a_minute_old(store):

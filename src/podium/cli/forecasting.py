@@ -226,6 +226,7 @@ def stakes(
     "podium seed league.csv",
     "podium seed league.csv --entrants Ana,Ben,Cleo,Dan --groups 2",
     "podium seed league.csv --names",
+    "podium seed league.csv --trf > open.trf",
 )
 def seed(
     file: Input = input_option(),
@@ -235,6 +236,7 @@ def seed(
     ),
     groups: int | None = Option(None, min=1, max=1000, help="Divide the entrants into this many groups."),
     names: bool = Option(False, "--names", help="Print only the names, one per line, as Challonge reads them."),
+    trf: bool = Option(False, "--trf", help="Print a tournament report (TRF16), as pairing programs read it."),
     pool: str | None = POOL,
     period: str = options.PERIOD,
     columns: str | None = options.SHOWN_COLUMNS,
@@ -248,7 +250,7 @@ def seed(
     import polars as pl
 
     from podium.ledger.forecast import Member, names_in
-    from podium.ledger.seeding import Seed, meetings
+    from podium.ledger.seeding import Seed, meetings, tournament_report
 
     with show.progress("reading", "rating", "writing") as steps:
         rated = rated_file(file, system, period, steps)
@@ -262,6 +264,9 @@ def seed(
     found, _ = resolve_field([[Member(name) for name in entered]], None, look)
     if names:
         typer.echo("\n".join(row.player for row in found))
+        return
+    if trf:
+        typer.echo(tournament_report(found, pool or Path(str(file)).stem), nl=False)
         return
     table = pl.DataFrame(found, infer_schema_length=None)
     show.show(table.drop("group") if groups is None else table, form, system.label, columns=columns)

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 import polars as pl
@@ -11,6 +12,7 @@ from podium.errors import ParameterError
 from podium.support.answers import answer, described
 
 MAX_GROUPS = 1_000
+REPORT_NAME = 33  # number of characters for a name in a tournament report
 
 
 @answer
@@ -60,6 +62,27 @@ def seeds(
         )
         for seed, player in enumerate(order, start=1)
     )
+
+
+def tournament_report(found: Sequence[Seed], title: str, starts_at: datetime | None = None) -> str:
+    """Return seeds as a FIDE tournament report (TRF16), from which programs such as JaVaFo and bbpPairings pair rounds.
+
+    The number of rounds is that of a knockout. Newcomers have no rating.
+
+    Raises:
+        ParameterError: a name is too long for this format.
+    """
+    lines = [f"012 {title}", "" if starts_at is None else f"042 {starts_at:%Y/%m/%d}"]
+    lines += [f"XXR {max(1, (len(found) - 1).bit_length())}", "XXC white1"]
+    for each in found:
+        if len(each.player) > REPORT_NAME:
+            raise ParameterError(
+                f"{each.player}: TRF has {REPORT_NAME} characters for a name. Rename the player, or use CSV."
+            )
+        rating = "" if each.rating is None else min(max(round(each.rating), 0), 9_999)
+        number = f"{each.seed:4}"
+        lines.append(f"001 {number}{'':6}{each.player:{REPORT_NAME}} {rating:>4}{'':28} 0.0 {number}")
+    return "".join(f"{line}\n" for line in lines if line)
 
 
 def bracket(count: int) -> list[int]:

@@ -8,7 +8,7 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from decimal import Decimal
 from itertools import groupby
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import polars as pl
 from fastapi import Query, Request, Response
@@ -17,7 +17,7 @@ from fastapi.responses import RedirectResponse
 from podium.errors import NearNameError, ParameterError, UnknownError
 from podium.ledger.forecast import Member
 from podium.ledger.hypothetical_race import DUEL, DUEL_SIDES, place_words
-from podium.ledger.seeding import MAX_GROUPS
+from podium.ledger.seeding import MAX_GROUPS, tournament_report
 from podium.pages.drawing import signed_bar
 from podium.pages.numbers import DASH, MINUTE_S, percent, with_minus
 from podium.service.http.errors import BusyError
@@ -134,12 +134,19 @@ def seeds(visit: VisiblePool, match_id: MatchId, groups: Groups = None) -> Respo
     )
 
 
-@router.pool_page("/matches/{match_id}/seeds.csv")
-def seeds_file(visit: VisiblePool, match_id: MatchId, groups: Groups = None) -> Response:
-    """Return the seeds as a CSV file for Challonge, start.gg and spreadsheets."""
-    table = pl.DataFrame(visit.store.seeds(visit.pool, match_id, groups=groups), infer_schema_length=None)
-    headers = {"Content-Disposition": 'attachment; filename="seeds.csv"', "Cache-Control": "no-cache"}
-    return Response(without_formulas(table).write_csv(), media_type="text/csv; charset=utf-8", headers=headers)
+@router.pool_page("/matches/{match_id}/seeds.{kind}")
+def seeds_file(visit: VisiblePool, match_id: MatchId, kind: Literal["csv", "trf"], groups: Groups = None) -> Response:
+    """Return the seeds as a file: CSV for Challonge, start.gg and spreadsheets, or TRF for pairing programs."""
+    found = visit.store.seeds(visit.pool, match_id, groups=groups)
+    if kind == "csv":
+        text = without_formulas(pl.DataFrame(found, infer_schema_length=None)).write_csv()
+    else:
+        planned = visit.store.fixture(visit.pool, match_id)
+        starts_at = planned.starts_at.astimezone(visit.header.zone)
+        text = tournament_report(found, planned.title or planned.fixture_id, starts_at)
+    headers = {"Content-Disposition": f'attachment; filename="seeds.{kind}"', "Cache-Control": "no-cache"}
+    media_type = f"text/{'csv' if kind == 'csv' else 'plain'}; charset=utf-8"
+    return Response(text, media_type=media_type, headers=headers)
 
 
 def result_of(store: Store, pool: str, race_id: str) -> str:

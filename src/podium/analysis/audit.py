@@ -1,6 +1,5 @@
 """Audit where points come from and where they go, and find suspicious patterns with their evidence."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from podium.ledger.history import states_brought, system_at
 from podium.rated import Rated
 from podium.rating import rate
 from podium.support.arrays import Floats, Integers
+from podium.support.immutable import immutable
 
 ROUNDING = 1e-9  # rounding error of sums, relative to the points that an event moves
 TOP_PLAYERS = 10
@@ -23,7 +23,7 @@ NEW_EVENTS, STEEP_DEVIATIONS = 10, 3.0  # number of first events; robust deviati
 MIN_QUITS, MIN_QUIT_SHARE, QUIT_FACTOR = 5, 0.3, 3.0
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class Audit:
     """The result of an audit. Any table may be empty. An entry in a table is not an accusation."""
 

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -29,6 +29,7 @@ from podium.errors import ParameterError
 from podium.importers.tables import read_any
 from podium.results.reading import Results
 from podium.support.arrays import Floats
+from podium.support.immutable import immutable
 from podium.systems import make_system
 
 RESAMPLES = 1000
@@ -37,7 +38,7 @@ INTERVAL = (0.025, 0.975)
 WEIGHTS = ("pair", "event", "player")
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class Evaluation:
     """The evaluations of several systems, and the differences between them."""
 

@@ -1,7 +1,6 @@
 """Predict every event from the ratings before it, and score the predictions."""
 
 import math
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,6 +18,7 @@ from podium.kernels.compiled import compile_twice, kernel
 from podium.kernels.records import plus, read, times, write
 from podium.ledger.history import pools_brought
 from podium.support.arrays import Floats, Integers, Mask
+from podium.support.immutable import immutable
 
 BINS = 10  # rows of the reliability table
 MIN_PROBABILITY = 1e-15  # lower limit of a probability, so that an upset causes a finite loss
@@ -57,7 +57,7 @@ NO_PAIRS = PairScores(*(0.0,) * len(PairScores._fields))
 NO_WINNER = WinnerScores(*(0.0,) * len(WinnerScores._fields))
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class Predictions:
     """The scores of a system's predictions."""
 

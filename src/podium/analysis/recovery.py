@@ -5,7 +5,6 @@ best-fitting straight line over all events after each player's tenth event.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from podium.errors import ParameterError
 from podium.importers.tables import read_any
 from podium.rating import rate
 from podium.results.reading import Results
+from podium.support.immutable import immutable
 
 ESTABLISHED_EVENTS = 10
 CLOSE_POINTS = 50.0  # points of skill
@@ -26,7 +26,7 @@ CAUGHT_UP_SHARE = 0.5  # share of such a change that a rating must follow
 SCHEMA = {"event_id": pl.String, "player": pl.String, "skill": pl.Float64}
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class Recovery:
     """The results of each system."""
 

@@ -1,7 +1,6 @@
 """Sum the scores of predictions by event."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any, NamedTuple
 
@@ -21,6 +20,7 @@ from podium.probability.draws import DRAW, learn_draws
 from podium.results.hashing import runs
 from podium.results.reading import Results
 from podium.support.arrays import Floats, Mask
+from podium.support.immutable import immutable
 from podium.support.words import counted
 
 TIMES = {"since", "until", "min_events"}  # fields of a Window
@@ -30,7 +30,7 @@ OVER_FIELDS = ("winner_log_loss", "winner_correct")  # fields of means over heat
 Metric = Callable[[Floats, Floats], Any]  # a function of results and expected scores
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class Window:
     """The events to judge. All events are rated."""
 

@@ -6,7 +6,7 @@ Each lap has the shape parameter shape / laps, so the sum over all laps is a per
 """
 
 import math
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -17,6 +17,7 @@ from podium.errors import ParameterError
 from podium.kernels.compiled import compile_kernel
 from podium.probability.gamma import SHAPES, matched_slope
 from podium.support.arrays import Floats, Integers
+from podium.support.immutable import immutable
 from podium.support.words import in_words
 
 START = datetime(2025, 1, 1, tzinfo=UTC)
@@ -35,7 +36,7 @@ POPULARITY_EXPONENT = 0.5  # the weight of the k-th most active player is k^-POP
 PERFECT_SCORE = 10_000.0  # score of a perfect performance
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class Scenario:
     """The settings of a season. Shares and probabilities are from 0 to 1."""
 
@@ -78,7 +79,7 @@ class Scenario:
             raise ParameterError(f"teams is {self.teams}; it must be 0, or from 2 to the number of entrants")
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class Simulated:
     """A simulated season."""
 
@@ -87,7 +88,7 @@ class Simulated:
     laps: pl.DataFrame | None  # event_id, heat, player, lap, time_s; None for races of one lap
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class Careers:
     """The careers of the players. The season lasts from time 0 to time 1."""
 

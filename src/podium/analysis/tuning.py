@@ -9,7 +9,7 @@ import os
 import re
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from datetime import date, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -30,6 +30,7 @@ from podium.ledger.leaderboard import instant
 from podium.results.consistency import in_sequence
 from podium.results.reading import Results
 from podium.support.arrays import Floats, Mask
+from podium.support.immutable import immutable
 from podium.systems import make_system
 
 SEED = 1
@@ -44,7 +45,7 @@ class TuningError(PodiumError):
     """Tuning is not possible with this system or study."""
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class Tuned:
     """The result of a search."""
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,6 +22,7 @@ from podium.engine.tables.sides import empty_sides
 from podium.errors import NotFiniteError
 from podium.kernels.compiled import compile_kernel, compile_twice
 from podium.support.arrays import Array, Floats, Integers
+from podium.support.immutable import immutable
 
 # A run of this many duels justifies compiling a kernel for it, which takes a second.
 MIN_DUELS = 4096
@@ -119,7 +120,7 @@ def goes_in_lanes(system: System) -> bool:
 States = Floats
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class Replayed:
     """The result of a replay."""
 

@@ -5,7 +5,7 @@ import math
 import sys
 import types
 from collections.abc import Mapping, Sequence
-from dataclasses import Field, dataclass, field, fields, replace
+from dataclasses import Field, field, fields, replace
 from types import MappingProxyType
 from typing import Any, ClassVar, Self, get_args, get_type_hints
 
@@ -21,6 +21,7 @@ from podium.kernels.logarithm import LN_10
 from podium.probability.logistic import logistic_workspace
 from podium.probability.ranks import GumbelPerformances, Performances
 from podium.support.arrays import Array, Floats, Mask
+from podium.support.immutable import immutable
 from podium.support.words import in_words, suggestion
 
 STEP = 1e-4  # difference in points between the two states used to measure a slope
@@ -69,7 +70,7 @@ def measure_scale(system: "System") -> float:
     return 0.25 / slope if slope > 0.0 else ELO_SCALE  # the logistic curve has a slope of a quarter
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class System(PoolReader):
     """A rating system: its parameters, which are checked when it is created, and the properties of its rules.
 

@@ -5,7 +5,6 @@ import io
 import json
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from html import unescape
 from typing import Any, NamedTuple
@@ -17,6 +16,7 @@ from podium.errors import Fault, FormatError
 from podium.importers.sources import MAX_DEPTH, Source, decode, refuse_file, strict_json
 from podium.results.columns import EXACT, refuse_wide
 from podium.results.headings import PAIRING, fold, is_heading, is_round, known_column, side_of
+from podium.support.immutable import immutable
 
 STEP = re.compile(r"([^.\[\]]*)((?:\[\]\??)?)")
 A_NUMBER = re.compile(r"-?\d+(\.\d+)?")
@@ -277,7 +277,7 @@ def xml_document(text: str, name: str) -> dict[str, Any]:
 NULL = "\\N"  # in dumps from MySQL
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class Node:
     """A value with its place and its file. The value is None if it is missing."""
 

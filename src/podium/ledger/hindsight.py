@@ -5,7 +5,6 @@ module calculates the strengths. This module prepares its input and returns the 
 """
 
 import math
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -23,6 +22,7 @@ from podium.ledger.history import SURE_DEVIATIONS, named_rows
 from podium.ledger.smoothing import DUEL, Appearances, Heats, SmootherState, learn, sizes, widen
 from podium.probability.normal import distribution
 from podium.support.arrays import Integers
+from podium.support.immutable import immutable
 from podium.systems._adaptive_entering import CEILING, DECADE, GROWTH_DAYS, MAX_DECADES, MAX_YEARS, YEAR
 from podium.systems._adaptive_state import (
     AGEING,
@@ -57,7 +57,7 @@ ENTRY_AT = THETA + ENTRY - 1  # position in a pool's state
 NUMBERS_AT = [THETA + parameter - 1 for parameter in (NOISE, UNFINISHED, REACH)]
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class Hindsight:
     """The strengths of all players at every event, in hindsight."""
 

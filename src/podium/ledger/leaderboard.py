@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +19,7 @@ from podium.ledger.saved import StartingRatings
 from podium.results.columns import UTC as INSTANT
 from podium.results.names import admit, normalise
 from podium.results.reading import Results
+from podium.support.immutable import immutable
 from podium.systems import find, names
 
 if TYPE_CHECKING:
@@ -174,7 +174,7 @@ class Standings:
         return system.new_pool() if kind is None else kind(*numbers.tolist())
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class Eligibility:
     """The rules that decide which players a leaderboard lists. None switches a rule off."""
 

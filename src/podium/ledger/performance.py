@@ -6,7 +6,6 @@ is a bound.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -22,6 +21,7 @@ from podium.kernels.records import read
 from podium.ledger.history import system_at
 from podium.ledger.reasons.explaining import states_before, update_number
 from podium.support.arrays import Floats
+from podium.support.immutable import immutable
 
 Bound = Literal["at least", "at most"]
 AT_LEAST: Bound = "at least"
@@ -36,7 +36,7 @@ LEAST_SHARE = 1e-12  # limit of a mean score, so that its log-odds are finite
 EXPECTED, RESULT, DUELS = range(3)  # columns of the totals
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class PerformanceRating:
     """The performance rating of an entrant in an event."""
 

@@ -2,10 +2,10 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from podium.errors import ParameterError
+from podium.support.immutable import immutable
 from podium.support.words import suggestion
 
 Points = tuple[float, ...]  # for the first place, the second, and so on
@@ -32,7 +32,7 @@ class Award(NamedTuple):
     within: float = math.inf  # only for the first places, up to this one
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class Scheme:
     """The points scheme of a championship."""
 

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from podium.errors import Fault, ParameterError, ResultsError
 from podium.results.columns import DEFAULTS, UTC, names, none_known, number, started, text
 from podium.results.reading import Results, loaded
 from podium.support.arrays import Array, Floats, Integers
+from podium.support.immutable import immutable
 from podium.support.words import with_formulas
 from podium.systems import current_name
 from podium.version import __version__
@@ -33,7 +34,7 @@ PARQUET = b"PAR1"
 OF_POOL = "pool_"  # prefix of the columns for the state of a row's pool
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class StartingRatings:
     """The players' ratings before the first event."""
 

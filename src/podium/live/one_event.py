@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from itertools import repeat
 from typing import Any
@@ -12,6 +11,7 @@ import polars as pl
 from podium.engine.replay import NEVER
 from podium.errors import Fault, ParameterError
 from podium.results.consistency import SEQUENCE
+from podium.support.immutable import immutable
 
 TEAM_COLUMNS = (
     "event_id",
@@ -23,7 +23,7 @@ TEAM_COLUMNS = (
 )  # columns for which `rows_of_teams` has separate arguments
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class PlayerChange:
     """The change that an event makes to one player's rating."""
 
@@ -34,7 +34,7 @@ class PlayerChange:
     state: Any  # the complete state after the event: the system's own NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class RatedEvent:
     """The changes of all players in an event."""
 

@@ -7,7 +7,7 @@ import json
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from itertools import chain, groupby
 from operator import add
@@ -26,6 +26,7 @@ from podium.results.consistency import SEQUENCE, in_sequence
 from podium.results.names import normalise
 from podium.results.plain_rows import PlainRows, read_plainly
 from podium.results.reading import Results, read_results
+from podium.support.immutable import immutable
 
 SCHEMA = {
     name: pl.Int64 if name == "player" else TYPES[name]
@@ -49,7 +50,7 @@ shared_names = re.compile(rb'"(shared:[^"\\]+)":').findall  # in lines of JSON, 
 EVENT_COLUMNS = (SEQUENCE, "event_id", "started_at", "mode", "ranked", "weight")
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class Content:
     """The content of an event: its rows without players, and the players, either as names or as numbers."""
 
@@ -130,7 +131,7 @@ class Content:
         return json_lines([fields], [str(absent.player)])
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class Absent:
     """A registered entrant who is missing from the result of a match."""
 

@@ -3,10 +3,10 @@
 import functools
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from podium.errors import ParameterError
+from podium.support.immutable import immutable
 from podium.support.words import shown
 
 MAX_CHARACTERS, MAX_TIERS, MAX_TIER_CHARACTERS = 1_000, 50, 40
@@ -22,7 +22,7 @@ class Tier(NamedTuple):
     is_share: bool
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class Display:
     """The scale of the scores that a pool shows, and its tiers."""
 

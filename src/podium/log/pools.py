@@ -11,7 +11,7 @@ import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, field, fields, replace
 from datetime import UTC, date, datetime, timedelta, tzinfo
 from typing import Any, Literal, NamedTuple, Self, TypedDict, Unpack
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -28,6 +28,7 @@ from podium.log.schema import log, pools
 from podium.log.statements import DAY_US, instant, microseconds, run_prepared, values
 from podium.results.names import admit, is_page_address, normalise, shown
 from podium.support.collector import paused_collection
+from podium.support.immutable import immutable
 from podium.systems import find
 from podium.version import ARITHMETIC
 
@@ -104,7 +105,7 @@ class DescriptionChanges(TypedDict, total=False):
     reports: str | None
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class PoolDescription:
     """A pool's description. Fields that have no value are empty strings."""
 
@@ -241,7 +242,7 @@ class OrderKey(NamedTuple):
 START, FOREVER = OrderKey(-(2**62), 0), OrderKey(2**62, 0)  # positions before and after all events
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class Pool:
     id: int
     name: str
@@ -299,7 +300,7 @@ class Pool:
         return tuple(getattr(self, field.name) for field in fields(Pool))
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class PoolView(Pool):
     """A pool, as seen or written by a transaction."""
 

@@ -7,7 +7,6 @@ players.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,6 +19,7 @@ from podium.kernels.logarithm import LN_10
 from podium.ledger.history import started_at
 from podium.matchmaking.matcher import Matching, Policy, Waiting, match_waiting
 from podium.support.arrays import Floats
+from podium.support.immutable import immutable
 
 TICK_S = 1.0  # seconds between two rounds of matching
 PATIENCE_TARGETS = 10.0  # an unmatched ticket gives up after this many target waits
@@ -28,7 +28,7 @@ FIRST_COME = "first come"
 POLICY = "policy"
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class Crowd:
     """A population of players in a steady state."""
 

@@ -8,7 +8,6 @@ nearest neighbours.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -20,12 +19,13 @@ from podium.kernels.logarithm import LN_10
 from podium.matchmaking.balancing import divide, divisible, empty_plan
 from podium.support.answers import answer, described
 from podium.support.arrays import Floats, Integers
+from podium.support.immutable import immutable
 
 TAKE_ANYONE_SHARE = 0.85  # share of the target wait after which a ticket accepts anyone: one more round is left
 ANY_REGION_SHARE = 1.0  # share of the target wait after which regions are ignored and a match may be smaller
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class Ticket:
     """A waiting player."""
 
@@ -37,7 +37,7 @@ class Ticket:
     region: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class Policy:
     """The rules for matches."""
 

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 
 import numpy as np
@@ -11,6 +10,7 @@ from markupsafe import Markup
 from podium.ledger.pair_predictions import ReliabilityBin
 from podium.pages.drawing import Plot, Scale, Step, across, dates, number, round_values, text
 from podium.pages.numbers import SIGMAS, Shape, shortened
+from podium.support.immutable import immutable
 from podium.support.words import shown, signed
 
 HEIGHT = 256
@@ -35,7 +35,7 @@ FADE = Markup(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class HistoryPoint:
     """A player's rating after an event."""
 
@@ -47,7 +47,7 @@ class HistoryPoint:
     is_season: bool = False  # True for the start of a season
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class HistoryLine:
     """The ratings of one player, oldest first."""
 

@@ -6,13 +6,13 @@ the chart stretches with its column, but its text does not. Only paths are in an
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 
 from markupsafe import Markup
 
 from podium.pages.numbers import Shape
+from podium.support.immutable import immutable
 from podium.support.words import shown
 
 WIDE = 1000.0  # width of the inner view box
@@ -30,7 +30,7 @@ MAX_COLUMNS = 6
 SPLIT_GAP = 0.004  # share of the width between two bars that form a whole
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class Scale:
     """A scale from a lowest value to a highest value."""
 
@@ -47,7 +47,7 @@ class Scale:
         return (value - self.low) / (self.high - self.low) if self.high > self.low else 0.5
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class Step:
     """A labelled position on a scale."""
 
@@ -108,7 +108,7 @@ def dates(since: datetime, until: datetime) -> list[Step]:
     return [Step(moment.timestamp(), label) for moment, label in marked if since <= moment <= until]
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class Plot:
     """The plot of a chart: its two scales, and its height without the labels below."""
 

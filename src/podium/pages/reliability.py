@@ -1,26 +1,26 @@
 """The reliability of expected scores, as text and as a picture."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from markupsafe import Markup
 
 from podium.ledger.pair_predictions import ReliabilityBin
 from podium.pages.charts import reliability_curve
+from podium.support.immutable import immutable
 from podium.support.words import counted
 
 FAVOURED = 0.7  # expected score with which a player counts as a favourite
 MIN_DUELS = 100  # number of duels that makes a mean meaningful
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class Picture:
     heading: str
     drawing: Markup
     caption: str
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class Trust:
     """Expected and actual wins of favourites. The number of duels is 0 if too few are known."""
 

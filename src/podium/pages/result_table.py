@@ -1,7 +1,7 @@
 """The result of an event as a table: places and scores in each heat, totals, and rating changes."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any, Self
 
@@ -11,6 +11,7 @@ from podium.ledger.reasons.standings import WORDS, plain
 from podium.ledger.reasons.wording import gap_words
 from podium.pages.numbers import DASH, duration
 from podium.results.derived_heats import OVERALL
+from podium.support.immutable import immutable
 from podium.support.words import capitalised, shown
 
 FEW_HEATS = 4  # maximum number of heats next to the reasons; with more, the table takes the full width
@@ -21,7 +22,7 @@ MAX_ROWS = 75  # maximum number on a page
 SHORT_WORDS = {"quit": "quit", "dnf": "dnf", "disqualified": "dsq", "did_not_start": "dns"}
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class ResultRow:
     place: str
     player: str
@@ -34,7 +35,7 @@ class ResultRow:
     is_extra: bool  # hidden on a phone until the user requests all rows
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class ResultTable:
     """The entrants, best first: all of them, or only those on one page and the chosen entrant."""
 
@@ -181,7 +182,7 @@ MAX_HEATS = 7  # maximum number of columns for heats, including the overall resu
 MAX_DUELS = 60
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class DuelRow:
     """A row for an opponent, or for another cause."""
 
@@ -193,7 +194,7 @@ class DuelRow:
     total: Decimal
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class DuelTable:
     heats: tuple[str, ...]  # empty if there is only one heat
     rows: tuple[DuelRow, ...]

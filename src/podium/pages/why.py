@@ -1,6 +1,5 @@
 """The explanation of a rating change, as a picture and as sentences. Displayed numbers add up."""
 
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
@@ -11,6 +10,7 @@ from podium.ledger.reasons.duels import BAND, CAUSE, HEAT, OPPONENT, Group
 from podium.ledger.reasons.wording import gap_words, heat_words
 from podium.pages.drawing import Scale, bar, duel_marks, end
 from podium.pages.numbers import change, halves, in_sentence, rating
+from podium.support.immutable import immutable
 from podium.support.words import shown, signed
 
 MAX_ROWS = 12  # maximum number of rows in a group; in larger groups, the smallest rows are combined
@@ -18,7 +18,7 @@ FIRST_ROWS = 5
 DRAW = 0.5
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class Step:
     player: str  # name of the opponent, or an empty string for several
     words: str  # the duel's gap and result, such as "723 below, lost", or a description of the other rows
@@ -57,7 +57,7 @@ MAX_OPEN = 6  # maximum number of steps in a group that is initially expanded
 MIN_MISSED = Decimal("0.5")  # smallest difference from the expected wins that deserves a sentence
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class DrawnGroup:
     """A group with its bar, and the steps below it."""
 
@@ -69,7 +69,7 @@ class DrawnGroup:
     is_open: bool
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class WhyView:
     player: str
     digits: int

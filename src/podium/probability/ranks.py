@@ -6,7 +6,6 @@ Nothing is enumerated or sampled. Performances are represented by their logarith
 """
 
 import math
-from dataclasses import dataclass
 from itertools import permutations
 from typing import Any, Protocol
 
@@ -16,6 +15,7 @@ from numpy.polynomial import legendre
 from podium.kernels.compiled import compile_kernel, kernel
 from podium.probability import normal
 from podium.support.arrays import Floats, Integers, Mask
+from podium.support.immutable import immutable
 
 CERTAIN = 1e-17  # probability left out at either end of a performance
 NO_CHANCE = 1e-34  # counts with smaller probabilities are dropped; a thousand of them do not change a digit
@@ -41,7 +41,7 @@ class Performances(Protocol):
         """Return the lower and upper bounds of each entrant's logarithm."""
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class GammaPerformances:
     """Performances with gamma distributions of the same integer shape."""
 
@@ -73,7 +73,7 @@ class GammaPerformances:
         return low - self.log_rate, math.log(60.0 + 3.0 * self.shape) - self.log_rate
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class GumbelPerformances:
     """Performances whose logarithms have the distribution 1 - exp(-e^((u - location) / scale)).
 
@@ -98,7 +98,7 @@ class GumbelPerformances:
         return self.location - far * self.scale, self.location + math.log(far) * self.scale
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class NormalPerformances:
     """Performances whose logarithms are normal."""
 

@@ -3,7 +3,6 @@
 import math
 import textwrap
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -17,6 +16,7 @@ from podium.engine.system import System
 from podium.errors import ParameterError, needs_extra
 from podium.ledger.history import SURE_DEVIATIONS, thinned
 from podium.probability.gamma import ALPHA, incomplete_beta, matched_slope
+from podium.support.immutable import immutable
 from podium.systems import find
 from podium.systems._folyami_field import agnesi
 from podium.systems.stk import lead
@@ -272,7 +272,7 @@ def panel(history: pl.DataFrame, parameter: LearntParameter, start: float) -> An
 GAPS = np.arange(-800.0, 801.0, 20.0)
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class Curve:
     """A curve: its system, its titles, and the function that calculates its points."""
 

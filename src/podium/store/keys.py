@@ -7,7 +7,7 @@ import math
 import re
 import secrets
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple, Self
 from urllib.parse import urlsplit
@@ -20,6 +20,7 @@ from podium.log.log import newest_seq
 from podium.log.pools import get_pool
 from podium.log.schema import api_key, pools, signing_secret, webhook
 from podium.log.statements import among, values
+from podium.support.immutable import immutable
 
 ROLES = ("read", "write", "admin")  # each role includes the previous ones
 PREFIX = "podium_"
@@ -48,7 +49,7 @@ UPDATE_LAST_USE = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class ApiKey:
     """An API key without its secret."""
 
@@ -334,7 +335,7 @@ SELECT_WEBHOOKS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class Webhook:
     """A receiver of everything that happens in a pool."""
 

@@ -9,7 +9,7 @@ import logging
 import sqlite3
 from collections.abc import Callable, Collection, Iterator
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from itertools import islice
 from typing import Any, TypeVar
@@ -41,6 +41,7 @@ from podium.store.following import PoolReader
 from podium.store.store import Store
 from podium.store.writing import execution
 from podium.store.writing.proposals import Proposal
+from podium.support.immutable import immutable
 from podium.version import ARITHMETIC
 
 LOGGER = logging.getLogger(__name__)
@@ -56,7 +57,7 @@ SELECT_FORMER_SEASONS = sa.text("SELECT name, seq, started_at, keep FROM season 
 SELECT_RERATES = sa.select(log.c.body).where(of_pool(log), log.c.kind == RERATE)
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class Upgraded:
     """The outcome of an upgrade for a single pool."""
 

@@ -4,7 +4,7 @@ import contextlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 
 import numpy as np
@@ -30,6 +30,7 @@ from podium.store.keys import key_faults
 from podium.store.writing.pool_files import settings_columns
 from podium.store.writing.proposals import PART_ROWS, digests
 from podium.support.collector import paused_collection
+from podium.support.immutable import immutable
 from podium.support.words import counted
 from podium.version import ARITHMETIC
 
@@ -37,7 +38,7 @@ MAX_DIFFERENCES = 20  # maximum number of differences of each kind to report
 SELECT_WITNESS = sa.select(witness.c.part, witness.c.digest).where(of_pool(witness))
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class Verification:
     """The number of items compared in a database, and the findings."""
 

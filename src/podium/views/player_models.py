@@ -1,10 +1,10 @@
 """Responses about boards, events, searches and players for pages and the API; see `podium.views.models`."""
 
-from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
 from podium.ledger.history import Trend
 from podium.support.answers import answer, described
+from podium.support.immutable import immutable
 from podium.views.details import PlayerDetail
 from podium.views.models import DETAILS_OF, LAST_PLAYED, SCORE, STARTED, TIER, Compared, LastPlayed, Started, either
 from podium.views.names import EVENT_STATUSES
@@ -12,7 +12,7 @@ from podium.views.names import EVENT_STATUSES
 SHOWN_CHANGE = "The change as displayed: the difference between the two displayed ratings."
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class Listing:
     """Rules for which players a board lists. None switches a rule off."""
 

@@ -1,6 +1,6 @@
 """Encode a checked results table as events: strings become integers, in the columns that kernels read."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from podium.results.columns import BEGINNING
 from podium.results.hashing import Numbered, index_type, run_bounds
 from podium.results.reading import Results
 from podium.support.arrays import Array, Floats, Integers, Mask
+from podium.support.immutable import immutable
 
 
 def frozen(values: Array, dtype: type[Any] = np.float64) -> Array:
@@ -35,7 +36,7 @@ NO_COLUMNS = Columns(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class Pool:
     """A pool's share of the columns: updates `first` to `last`, and players `first_player` to `last_player`."""
 
@@ -46,7 +47,7 @@ class Pool:
     last_player: int
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class LedgerRows:
     """The entrant of each row in the history. Rows are ordered by event and then by file order."""
 
@@ -55,7 +56,7 @@ class LedgerRows:
     ends_period: Mask | None  # marks a player's last row in a period; None: all rows
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class Events:
     """All data that a replay reads, pool by pool, and the links back to the results."""
 
@@ -68,7 +69,7 @@ class Events:
     entry_heat: pl.Series | None  # (entries): the heat's name; None if the table has none
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class Entrants:
     """The players in each update and in each event, in file order."""
 

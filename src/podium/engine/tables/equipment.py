@@ -3,7 +3,6 @@
 In a rating update, equipment comes after the players. Its names in a pool cannot be names of players.
 """
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,12 +10,13 @@ import polars as pl
 
 from podium.results.columns import SHARED
 from podium.support.arrays import Floats, Integers
+from podium.support.immutable import immutable
 
 MARK = "\x1f"  # separates the kind and the name of a piece of equipment; names cannot contain it
 TEAM = "team"  # the kind whose names are in the column of that name
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class SharedEquipment:
     names: list[str]  # names with their kind, pool by pool
     pool: Integers  # (equipment): number of the pool
@@ -82,7 +82,7 @@ def equipment_of(rows: Any, kinds: tuple[str, ...]) -> SharedEquipment | None:
     return SharedEquipment(named["name"].to_list(), named["pool"].to_numpy(), named["kind"].to_numpy() + 1.0, of_row)
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class Seats:
     """One numbering for players and equipment: pool by pool, players first."""
 

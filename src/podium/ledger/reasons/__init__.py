@@ -152,10 +152,7 @@ class Explanation:
                 "change": float(self.shown_change),
                 "after": float(self.shown_after),
             },
-            "groups": [
-                {name: getattr(group, name) for name in Group.__slots__} | {"shown": float(group.shown)}
-                for group in self.groups
-            ],
+            "groups": [asdict(group) | {"shown": float(group.shown)} for group in self.groups],
             "duels": asdict(self.duels),
             "ranked_by": self.ranked_by,
             "standings": self.standings.to_dicts(),

@@ -2,7 +2,7 @@
 
 import functools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -18,6 +18,7 @@ from podium.engine.tables.sides import empty_sides, gather_sides
 from podium.kernels.compiled import compile_twice
 from podium.kernels.records import plus, read, times, write
 from podium.ledger.reasons.shares import MAX_PARTS, Part, RatingUpdate, fair_shares, update_of
+from podium.support.immutable import immutable
 from podium.support.words import shown
 
 TIME = "time"  # the cause for the effect that a player's entry has without any opponent
@@ -70,7 +71,7 @@ def _credit_all(
 LIST_COMPARED, CREDIT_ALL = compile_twice(_list_compared), compile_twice(_credit_all)
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class Duel:
     """One opponent in one heat, seen from the player's side."""
 
@@ -330,7 +331,7 @@ HEAT, OPPONENT, BAND, CAUSE = "heat", "opponent", "band", "cause"  # the row of 
 NEAR_GAP, FAR_GAP = 50.0, 200.0  # gaps between bands, on Elo's scale; converted for other scales
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class Group:
     kind: str  # HEAT, OPPONENT, BAND or CAUSE
     label: str  # "Heat 2", "Overall", "Chidi", "200+ below", "Base points"
@@ -342,7 +343,7 @@ class Group:
     shown: Decimal  # the displayed points; those of all groups add up to the displayed change
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class Heading:
     """The properties shared by all duels in a part."""
 
@@ -351,7 +352,7 @@ class Heading:
     edges: tuple[Decimal | None, Decimal | None] = (None, None)  # of a band: first inclusive, second exclusive
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class Partition:
     headings: list[Heading]
     members: list[list[int]]  # the indices of each heading's duels

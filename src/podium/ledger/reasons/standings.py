@@ -1,7 +1,6 @@
 """The finishing order of an event and the reason for it: the submitted scores, times and gaps."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, NamedTuple
 
@@ -13,6 +12,7 @@ from podium.engine.tables.encoding import Events
 from podium.engine.tables.selection import UNRATED_STATUS
 from podium.ledger.reasons.shares import RatingUpdate, reranked
 from podium.results.derived_heats import OVERALL, Overall, overall_results, overall_rows
+from podium.support.immutable import immutable
 
 MAX_NAMED = 8  # largest field in which a sentence names everyone; in larger fields, the first three and the player
 FIRST_NAMED = 3
@@ -30,7 +30,7 @@ WORDS = {"quit": "quit", "dnf": "did not finish", "disqualified": "disqualified"
 STATUS_WORDS = WORDS | {"disqualified": "was disqualified"}  # words that follow a name
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class Line:
     """A player's result in one heat, or in the overall result."""
 
@@ -46,7 +46,7 @@ class Line:
     contested_by_teams: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class Standings:
     """The results of an event, and the heat that decided it."""
 

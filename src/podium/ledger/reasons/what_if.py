@@ -24,6 +24,7 @@ from podium.ledger.reasons.wording import heat_words
 from podium.results.derived_heats import OVERALL, number_column
 from podium.results.reading import Results
 from podium.support.arrays import Floats
+from podium.support.immutable import immutable
 from podium.support.words import counted, lines_html, ordinal, shown_change, signed
 
 MAX_ALTERNATIVES = 8
@@ -33,7 +34,7 @@ NUMBERS = ("position", "score", "time_s", "team_score")
 Numbers = dict[str, Floats]
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class Alternative:
     """One change to an event, and the effect that the event would then have had."""
 
@@ -85,7 +86,7 @@ class WhatIf:
         return plain | {"shown": float(self.shown), "alternatives": alternatives}
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class OwnHeat:
     """The player's own result in one heat of the event."""
 
@@ -107,7 +108,7 @@ def side_of(finisher: tuple[int, float, int]) -> int:
     return side if side >= 0 else -1 - row
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class Altered:
     """One change to try: the player's new places in heats."""
 

@@ -2,11 +2,11 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 
 from podium.ledger.reasons.duels import BAND, CAUSE, HEAT, OPPONENT, Heading
 from podium.probability.draws import DRAW
+from podium.support.immutable import immutable
 from podium.support.words import capitalised, listed, shown, signed
 
 MAX_NAMED = 8  # most names in a list; other names are only counted
@@ -35,7 +35,7 @@ UNFINISHED_PAST = {"quit": "quit", "dnf": "did not finish"}
 GOOD, BAD = ("won", "shared first place"), ("lost", "came last", "shared last place", "quit", "did not finish")
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class Tally:
     won: int
     drew: int
@@ -199,7 +199,7 @@ def margin_words(margins: Sequence[tuple[float, float]]) -> str:
     return f"{won}; a {'win' if expected > 0.0 else 'loss'} by {number} was expected"
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class Phrases:
     """A group as the subject of a sentence."""
 

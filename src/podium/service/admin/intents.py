@@ -3,7 +3,7 @@
 import io
 import json
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from datetime import datetime
 from typing import Annotated, Any
 
@@ -29,6 +29,7 @@ from podium.store.keys import ApiKey
 from podium.store.waiting import Owner, WaitingFile, keep_waiting, waiting_file
 from podium.store.writing import accounts, administration, ordering, sheet_corrections, sheets, submission
 from podium.store.writing.proposals import Act, Sheet
+from podium.support.immutable import immutable
 from podium.support.words import counted
 from podium.systems import find
 from podium.views.models import EventDetails
@@ -37,7 +38,7 @@ POOL_ADDRESS = "/admin/{pool}"
 SIGN_IN = "sign in with a key that allows this"
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class Admission(PoolRequest):
     """A request from a signed-in user, with the pool in its address. The user's key limits the possible changes."""
 
@@ -101,7 +102,7 @@ CHANGE = "change"  # purpose of the stored data
 DATES, NUMBERS = {"by": "dates", "numbered": "dates"}, {"by": "numbers", "numbered": "numbers, not dates"}
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class Kind:
     role: str  # required role
     act: Callable[[Mapping[str, Any]], Act]  # makes the change from its details
@@ -195,7 +196,7 @@ def when_in(value: str | When) -> When:
 LINE_END = b"\n"  # never occurs in JSON on a single line
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class Intent:
     """A change with all its data: a frame of rows, and JSON."""
 

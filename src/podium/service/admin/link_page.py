@@ -1,7 +1,7 @@
 """The page of a player's personal link, where the player reports results, and confirms those that others reported."""
 
 import secrets
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Annotated
 
 from fastapi import Depends, Request, Response
@@ -28,13 +28,14 @@ from podium.service.http.visitors import Form, read_form, refuse_foreign
 from podium.service.web.rendering import PageRouter, go_on, path_of, render
 from podium.service.web.visiting import PoolRequest
 from podium.store.reports import add_report, answer_report, count_reports, list_reports, player_with, races_to_report
+from podium.support.immutable import immutable
 
 NONCE_BYTES = 12
 PRIVATE = {"Cache-Control": "no-store", "X-Robots-Tag": "noindex, nofollow"}
 router = PageRouter(include_in_schema=False)
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class Reporter(PoolRequest):
     """A request with a personal link."""
 

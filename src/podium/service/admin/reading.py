@@ -3,7 +3,7 @@
 import tomllib
 from collections.abc import Collection, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import get_args
 
@@ -24,6 +24,7 @@ from podium.log.pools import DATED, UNDATED, Order
 from podium.results.columns import DEFAULTS
 from podium.results.consistency import SEQUENCE
 from podium.results.derived_heats import made_up, with_made_dates
+from podium.support.immutable import immutable
 
 MAX_UPLOAD_BYTES = 8_000_000
 MAX_COMPRESSED_BYTES = 1_000_000  # such a file may expand to a hundred times its size
@@ -38,7 +39,7 @@ SAFE_MARKS = "._-"
 PASTED = "pasted.csv"
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class Upload:
     """Results for a pool, from a file."""
 
@@ -51,7 +52,7 @@ class Upload:
     order: Order | None = None  # the sender's answer, for a pool without events
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class Interview:
     """The open questions about a table, with its first rows."""
 

@@ -4,7 +4,6 @@ import csv
 import io
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
 from typing import Any, Literal, cast
@@ -28,6 +27,7 @@ from podium.service.http.visitors import Form
 from podium.service.web.rendering import Page, PageRouter, pool_header, render
 from podium.store import Store
 from podium.store.waiting import WaitingFile, keep_waiting, waiting_file
+from podium.support.immutable import immutable
 from podium.views.models import EventDetails
 
 OF_EVENT: tuple[str, ...] = ("started_at", "sequence", "title", "url", "mode", "ranked", "weight")
@@ -63,7 +63,7 @@ FILE = "file"  # purpose of the stored data
 MAX_LINES = 1_000  # maximum number of lines in a form; longer events must be pasted
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class EventTable:
     """The content of an event as text."""
 

@@ -6,7 +6,7 @@ script lets people tap names instead of choosing numbers.
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -30,6 +30,7 @@ from podium.service.web.rendering import SEE_OTHER, Page, PageRouter, address, g
 from podium.service.web.visiting import PoolRequest
 from podium.store.writing.fixtures import CANCELLED, REPORTED, Fixture
 from podium.store.writing.submission import ConflictError
+from podium.support.immutable import immutable
 from podium.support.words import signed
 
 MAX_NAMES = 40  # number of names to offer for tapping
@@ -43,7 +44,7 @@ TAPPED = {"event_id", "started_at", "sequence", "title", "url", "player", "posit
 router = PageRouter(include_in_schema=False)
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class ResultLine:
     """A name, and the player's place or status."""
 
@@ -53,7 +54,7 @@ class ResultLine:
     change: str = ""  # the change that the result would make, rounded for display
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class ResultForm:
     """The form for a result, with its content."""
 

@@ -4,7 +4,6 @@ import asyncio
 import logging
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeVar
 
 from fastapi import Depends, Request
@@ -25,6 +24,7 @@ from podium.store import Store
 from podium.store.writing.execution import LongWorkError
 from podium.store.writing.receipts import Receipt
 from podium.store.writing.submission import Submission
+from podium.support.immutable import immutable
 
 T = TypeVar("T")
 LOGGER = logging.getLogger(__name__)
@@ -182,7 +182,7 @@ Writer = Annotated[str, Depends(require_role("write"))]
 Admin = Annotated[str, Depends(require_role("admin"))]
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class WriterAct:
     """A write request for a pool, without the action itself."""
 
@@ -196,7 +196,7 @@ class WriterAct:
         return await run_in(self.threads.writing, act, *given, actor=self.key, **options)
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class AdminAct(WriterAct):
     key: Admin
 

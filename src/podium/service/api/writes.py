@@ -5,7 +5,7 @@ Each route parses its body strictly, and makes its changes in one transaction ou
 
 import functools
 from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from datetime import datetime, timedelta
 from typing import Annotated, Any, TypeVar
 
@@ -51,6 +51,7 @@ from podium.store.writing.administration import RegisteredMatch
 from podium.store.writing.anonymizing import Anonymization
 from podium.store.writing.proposals import Act
 from podium.store.writing.receipts import Receipt, Rerated
+from podium.support.immutable import immutable
 from podium.views.models import KeyDetails, PoolSummary, WebhookDetails
 
 T = TypeVar("T")
@@ -80,7 +81,7 @@ EffectsAfter = Annotated[
 ]
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class RerateAct(AdminAct):
     """A request that recalculates ratings, without the action itself."""
 
@@ -178,7 +179,7 @@ async def submit(
     return bodies.json_response(list[Receipt], receipts, 200 if all(receipt.duplicate for receipt in receipts) else 201)
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class Correction(AdminAct):
     """A correction of an event, without the action itself."""
 

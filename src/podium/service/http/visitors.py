@@ -5,7 +5,6 @@ import hmac
 import secrets
 import time
 from collections.abc import AsyncGenerator, Callable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Generic, TypeVar, cast
 from urllib.parse import parse_qsl
@@ -24,13 +23,14 @@ from podium.service.http.requests import Threads, from_state, run_in
 from podium.store import Store
 from podium.store.keys import ApiKey, SessionKey, session_secret
 from podium.store.waiting import WaitingFile
+from podium.support.immutable import immutable
 
 MAX_FORM_BYTES = 100_000  # of a URL-encoded form
 MAX_FIELDS = 20_000
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class Form:
     """A form, as it was sent."""
 
@@ -90,7 +90,7 @@ COOKIE_SALT, TOKEN_SALT = "podium session", "podium form"
 MAX_COOKIE_CHARACTERS = 400
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class Session:
     """The content of a cookie: the key, and the token for forms."""
 
@@ -173,7 +173,7 @@ def own_path(text: str) -> str:
     return text if is_own and text.isascii() else "/"
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class Visitor:
     """The sender of a request, with or without a key."""
 

@@ -11,7 +11,7 @@ import shutil
 import tempfile
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from datetime import UTC, datetime
 from itertools import chain
 from pathlib import Path
@@ -30,6 +30,7 @@ from podium.results.reading import Results
 from podium.service.site.pages import Extent, SiteError, link_files, link_pages, public_files, read_pages
 from podium.service.web.rendering import FILES, STATIC_ADDRESS, Page, Site, environment, templates_digest
 from podium.store import Store
+from podium.support.immutable import immutable
 from podium.support.part_files import part_file
 
 Received = Mapping[str, Mapping[str, str]]  # by pool, the time when each event in a file was first read
@@ -38,7 +39,7 @@ Received = Mapping[str, Mapping[str, str]]  # by pool, the time when each event 
 Opened = tuple[Store, Sequence[str], Received]  # a view of the store, the pools to publish, and the times of receipt
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class StoreSource:
     """A store's public pools, or one of them."""
 
@@ -69,7 +70,7 @@ class StoreSource:
             store.close()
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class ResultsSource:
     """The results in a file, with each pool rated by a system. A single pool may have a title."""
 
@@ -126,14 +127,14 @@ LOADED = "podium.css", "filter.js", "mark.svg"  # files that the pages load
 UNFINISHED = ".podium-site-"  # prefix of the folder for changed files until all are written
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class Written:
     files: int = 0
     changed: int = 0
     removed: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class Manifest:
     """The files of a site, and a digest of the source."""
 

@@ -4,7 +4,6 @@ import hashlib
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from html import escape, unescape
 from itertools import chain
@@ -25,6 +24,7 @@ from podium.service.web.ahead.calendar import KeptStakes
 from podium.service.web.rendering import in_order, pool_address, pool_header
 from podium.service.web.rules import page as rules
 from podium.store import Store
+from podium.support.immutable import immutable
 from podium.views.player_models import EventListPage, Leaderboard
 
 MAX_NAME_CHARACTERS = 48  # maximum number of characters from a name in a file name
@@ -56,7 +56,7 @@ def file_stem(name: str) -> str:
     return f"{legible or 'name'}-{digest}"
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class Extent:
     """The number of pages for each pool."""
 

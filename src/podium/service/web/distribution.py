@@ -3,7 +3,6 @@
 import math
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import accumulate
 from typing import Final
 
@@ -15,6 +14,7 @@ from podium.pages.numbers import rating
 from podium.service.web.rendering import PageRouter, chosen_player, pool_header
 from podium.service.web.visiting import VisiblePool
 from podium.store import Store
+from podium.support.immutable import immutable
 from podium.support.words import capitalised, counted, plural
 from podium.views.models import RatingCount
 
@@ -23,7 +23,7 @@ MAX_BARS: Final = 40
 BAR_STEPS: Final = (1, 2, 5)
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class RatingRange:
     """A bar of the chart: the players with ratings from `low` to `high`."""
 

@@ -5,7 +5,6 @@ import threading
 import time
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from operator import itemgetter
 from typing import Final
@@ -25,6 +24,7 @@ from podium.service.web.visiting import VisiblePools
 from podium.store import Store, kept
 from podium.store.writing.fixtures import WAITS_US, Fixture
 from podium.support.answers import as_json, from_json
+from podium.support.immutable import immutable
 from podium.views.player_models import EventHeadline, ListedRow, Surprise
 
 WEEK: Final = timedelta(days=7)
@@ -36,7 +36,7 @@ TOP: Final = 3
 NEWEST_EVENTS: Final = 8
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class Headline:
     """The summary of a pool on the first page, calculated from the pool's log."""
 
@@ -51,7 +51,7 @@ class Headline:
     expected: float  # the surprise's expected score, from 0 to 1
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class PoolCard:
     pool: PoolHeader
     headline: Headline
@@ -153,7 +153,7 @@ Version = tuple[str, tuple[Fixture, ...], bool]  # version of a card: the pool's
 router = PageRouter()
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class FrontText:
     """The first page as HTML, and the time until which it is valid."""
 

@@ -1,6 +1,5 @@
 """A player's figures for a phone's first screen: rating, uncertainty, recent changes and the next race."""
 
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
@@ -15,6 +14,7 @@ from podium.service.web.ahead.calendar import KeptStakes
 from podium.service.web.rendering import PoolHeader, pool_address
 from podium.store import Store
 from podium.store.writing.fixtures import Fixture
+from podium.support.immutable import immutable
 from podium.support.words import counted, ordinal, ordinal_number, shown, shown_change
 from podium.views.player_models import FormLine, PlayerCard
 
@@ -22,7 +22,7 @@ ESTABLISHED_BY_EVENTS = f"A rating counts as established from event {FINDING_EVE
 MAX_AHEAD = 10  # number of upcoming races to search for the player's next one
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class Tile:
     name: str
     value: str | Markup
@@ -66,7 +66,7 @@ def beside_peak(header: PoolHeader, card: PlayerCard) -> str:
     return f"{below} below the peak{of_day}."
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class Upcoming:
     """The next race of a player."""
 

@@ -3,7 +3,6 @@
 import hashlib
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from datetime import UTC, date, datetime, tzinfo
 from decimal import Decimal
 from functools import cache, lru_cache
@@ -29,6 +28,7 @@ from podium.service.http.errors import HEADER, ProblemResponse
 from podium.service.http.json import POOLS_PATH
 from podium.service.http.requests import WROTE, WROTE_S, read_one_moment
 from podium.service.http.visitors import send_cookie
+from podium.support.immutable import immutable
 from podium.support.words import part, plural, shown
 
 if TYPE_CHECKING:
@@ -155,7 +155,7 @@ class Ranked(Protocol):
     def tier(self) -> str | None: ...
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class PoolHeader:
     """A pool's data and formats, which all of its pages use."""
 
@@ -285,7 +285,7 @@ class Page(SimpleNamespace):
         self.template = template
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class Site:
     """The data for the frame of a page, from the request and the service."""
 

@@ -1,6 +1,5 @@
 """Access to the pages of a pool, and the pages for signing in and out."""
 
-from dataclasses import dataclass
 from typing import Annotated, Any
 
 from fastapi import Depends, Request, Response
@@ -15,12 +14,13 @@ from podium.service.http.keys import pool_in_path
 from podium.service.web.rendering import SEE_OTHER, Page, PageRouter, PoolHeader, pool_header, render
 from podium.store import Store
 from podium.store.keys import ApiKey, session_key
+from podium.support.immutable import immutable
 
 # address that works for every pool, and the only one if the pool's name is also a page's address
 ANY_POOL = "/p/{pool}"
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class PoolRequest:
     """A request for one of a pool's pages."""
 
@@ -33,7 +33,7 @@ class PoolRequest:
         return pool_header(self.store.pool(self.pool))
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class Visit(PoolRequest):
     """A visit to one of a pool's pages. A page that reads data sees a single version of the store."""
 

@@ -1,6 +1,6 @@
 """Explain why events changed ratings, for the HTTP API, commands and pages."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from podium.engine.replay import NEVER
 from podium.ledger.performance import PerformanceRating, performance
@@ -15,6 +15,7 @@ from podium.store.reading.ahead import stakes_before_event
 from podium.store.reading.log import CorrectionRecord, event_record
 from podium.support.answers import answer, described
 from podium.support.collector import paused_collection
+from podium.support.immutable import immutable
 from podium.views.events import (
     RatedEvent,
     changes_by,
@@ -149,7 +150,7 @@ def alternative_changes(imagined: WhatIf) -> AlternativeChanges:
     return answer_from(AlternativeChanges, imagined, shown=float(imagined.shown), alternatives=alternatives)
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class EventStory:
     """An event, and why it moved the rating of one player."""
 

@@ -4,7 +4,7 @@ import copy
 import functools
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 import sqlalchemy as sa
@@ -25,6 +25,7 @@ from podium.log.pools import (
 from podium.store import kept
 from podium.store.following import NEWEST, BehindError, Held, LogPlace, PoolReader, Snapshots, has_entry
 from podium.support.collector import allowed_memory
+from podium.support.immutable import immutable
 
 ATTEMPTS = 2  # number of attempts to read exactly the newest version
 SHARE_OF_MEMORY = 0.6  # share of the allowed memory that snapshots and cached responses may use
@@ -33,7 +34,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class Moment:
     """A read transaction, and the pools that it has read."""
 

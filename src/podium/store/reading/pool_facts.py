@@ -2,7 +2,6 @@
 
 import json
 import statistics
-from dataclasses import dataclass
 from datetime import date
 
 import numpy as np
@@ -25,6 +24,7 @@ from podium.store import kept
 from podium.store.following import PoolReader
 from podium.support.answers import answer, as_json, described, from_json
 from podium.support.arrays import Floats
+from podium.support.immutable import immutable
 from podium.views.changes import career_of
 from podium.views.events import explanation, newest_rated_positions, rated_event, replays
 
@@ -93,7 +93,7 @@ class FairExpectation:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class Effort:
     events: int  # number of newest events to use
     players: int  # number of players for each point of the weights
@@ -168,7 +168,7 @@ MIDDLE_OF = 10_000  # maximum number of established players to use for the media
 GROWTH = 0.1  # share by which the log may grow before stored facts are no longer used
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class KeptFacts:
     facts: PoolFacts
     system: str  # and its parameters, as JSON

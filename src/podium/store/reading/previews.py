@@ -1,6 +1,5 @@
 """Previews of changes to a pool. A change is made exactly as previewed, or not at all."""
 
-from dataclasses import dataclass
 from typing import Any
 
 from podium.engine.tables.equipment import kind_and_name
@@ -13,13 +12,14 @@ from podium.store.reading.log import CorrectedLine, corrected_lines, lines_of
 from podium.store.writing.execution import plan
 from podium.store.writing.proposals import Act, Proposal
 from podium.store.writing.receipts import Totals, names_with, with_receipts
+from podium.support.immutable import immutable
 from podium.views.boards.board import ESTABLISHED, Board
 from podium.views.names import find_event, present_names
 
 MAX_EVENTS = 100  # maximum number of events in a preview
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class MovedRating:
     """A current rating that would change."""
 
@@ -30,7 +30,7 @@ class MovedRating:
     rank_after: int | None
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class MovedEvent:
     """An event in which a rating change would be different."""
 
@@ -38,7 +38,7 @@ class MovedEvent:
     changes: int  # number of changes that would be added, altered or removed
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class Preview:
     version: int  # version of the log to which the preview applies
     is_repeat: bool  # True if nothing would be logged, because everything is already as requested

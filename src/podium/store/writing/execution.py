@@ -6,7 +6,7 @@ Podium only compares, logs and commits.
 
 from collections.abc import Callable, Collection, Iterable
 from contextlib import AbstractContextManager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,7 @@ from podium.pool.snapshot import Snapshot
 from podium.store.following import SHORT_EVENTS, BehindError, LogPlace, PoolReader, entries_after
 from podium.store.writing.proposals import FIRST_PLACEHOLDER, Proposal, Propose, keep_sheet, record, store_witness
 from podium.store.writing.receipts import Done, Rerated, list_effects, names_with, parse_cursor, with_receipts
+from podium.support.immutable import immutable
 
 LARGE_EVENT_ROWS = 2_000
 ATTEMPTS = 2  # number of attempts to rate before locking the pool
@@ -36,7 +37,7 @@ Opening = Callable[[], AbstractContextManager[PoolReader]]  # begins a transacti
 Look = Callable[[PoolReader], tuple[Proposal, Snapshot, Head]]
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class Prepared:
     """A proposal that was rated before the pool is locked."""
 

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,6 +16,7 @@ from podium.log.schema import brought, pools, sheet, witness
 from podium.log.statements import insert, of_pool, upsert
 from podium.pool.snapshot import ROW_TYPES, Event, Snapshot
 from podium.store.following import PoolReader
+from podium.support.immutable import immutable
 from podium.views.names import version_of
 
 # placeholders for numbers of log entries that have not been drawn yet; larger than all existing numbers
@@ -48,7 +49,7 @@ class SheetRecord(NamedTuple):
     changes: Any = None  # all changes from the sheet, if it was compared
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class Proposal:
     """Log entries to append, and the data to store with them. New entries have placeholders instead of numbers."""
 

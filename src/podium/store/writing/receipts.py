@@ -1,7 +1,7 @@
 """Receipts for submitted events, and the totals of a change."""
 
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
@@ -17,6 +17,7 @@ from podium.pool.rating import Ratings
 from podium.pool.snapshot import REASONS, STATUSES, Snapshot
 from podium.store.writing.proposals import FIRST_PLACEHOLDER, Proposal
 from podium.support.answers import answer, described
+from podium.support.immutable import immutable
 from podium.views.changes import Change, Changes
 from podium.views.names import EVENT_STATUSES
 
@@ -90,7 +91,7 @@ class Receipt:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class Done:
     """The outcome of a proposal, or of a dry run."""
 

@@ -9,7 +9,7 @@ import hashlib
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import chain
 from operator import itemgetter
@@ -28,6 +28,7 @@ from podium.store.writing.fixtures import NO_RESULT, STARTED, Fixture, as_fixtur
 from podium.store.writing.proposals import Proposal
 from podium.store.writing.submission import Submission, submit
 from podium.support.answers import answer, described
+from podium.support.immutable import immutable
 from podium.views.names import present_names
 
 OPEN, DISPUTED, ACCEPTED, COUNTED, REFUSED = "open", "disputed", "accepted", "counted", "refused"
@@ -65,7 +66,7 @@ class Report:
     problem: str | None = described("Reason why it cannot count, such as two accounts that were merged. Usually null.")
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class StoredReport:
     """A report with numbers of players."""
 

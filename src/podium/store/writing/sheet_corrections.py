@@ -4,7 +4,7 @@ import json
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from difflib import SequenceMatcher
 from functools import partial
 from itertools import pairwise
@@ -39,6 +39,7 @@ from podium.store.writing.sheets import (
     stored_events,
     suggested_prefix,
 )
+from podium.support.immutable import immutable
 from podium.views.names import VOIDED, find_events
 
 
@@ -49,7 +50,7 @@ class Other(NamedTuple):
     sentence: str
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class SheetChanges:
     """The changes that a resubmitted sheet makes or, in a preview, would make."""
 

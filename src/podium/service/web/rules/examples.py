@@ -1,7 +1,6 @@
 """Events in a pool that illustrate answers to questions, explained for one of their players."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 
 from podium.ledger.reasons import Explanation
@@ -9,6 +8,7 @@ from podium.ledger.reasons.what_if import Alternative
 from podium.log.pools import time_of
 from podium.store import Store
 from podium.store.reading.pool_facts import LARGE_FIELD
+from podium.support.immutable import immutable
 from podium.support.words import shown_change
 from podium.views.models import EventDetails
 from podium.views.player_models import EventHeadline, ListedRow, Listing
@@ -18,7 +18,7 @@ READ = 8  # number of newest events to read completely
 QUIT = ("quit", "dnf")
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class Example:
     """An event's effect on a player, with the reasons."""
 
@@ -26,7 +26,7 @@ class Example:
     explanation: Explanation
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class Examples:
     """Examples of events and players in a pool. Missing examples are None."""
 

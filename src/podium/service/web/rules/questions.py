@@ -1,7 +1,6 @@
 """Answers to players' questions, based on the system's rules, the pool's settings and its events."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from datetime import timedelta
 from inspect import getdoc
 
@@ -17,6 +16,7 @@ from podium.service.web.boards import established_rule
 from podium.service.web.rendering import PoolHeader
 from podium.service.web.rules.examples import Example, Examples
 from podium.store.reading.pool_facts import PoolFacts
+from podium.support.immutable import immutable
 from podium.support.words import counted, shown
 
 LATER_EVENT = 10  # number of the event to compare with a first event
@@ -25,7 +25,7 @@ CLEAR_CHANCE = 0.75  # chance of winning with which a player is a clear favourit
 Parts = Iterator[str | Markup]
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class Known:
     """The data on which answers are based."""
 

@@ -81,6 +81,8 @@ def add_names(store):
             for place, name in enumerate(order, start=1)
         ]
         store.submit("names", rows, actor="<i>server</i>")
+    clubs = zip(HOSTILE, [HOSTILE[0], HOSTILE[4], HOSTILE[10]] * len(HOSTILE), strict=False)
+    store.set_details("names", [{"player": player, "club": club, "country": "DE"} for player, club in clubs])
 
 
 def add_states(store):

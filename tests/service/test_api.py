@@ -192,6 +192,7 @@ ROUTES = [
     ("GET", f"{PLAYER}/curve", None, READ),
     ("GET", f"{PLAYER}/rivals", None, READ),
     ("GET", f"{POOL}/distribution", None, READ),
+    ("GET", f"{POOL}/groups/{{by}}", None, READ),
     ("GET", PLAYER, None, READ),
     ("GET", f"{PLAYER}/neighbours", None, READ),
     ("GET", f"{PLAYER}/ranks", None, READ),
@@ -223,7 +224,7 @@ KEY_IN_ADDRESS = ("/submit/xonstat", "/submit/xonstat/{secret}")  # or signed re
 PARTS = {
     "report_id": "report-1", "answer": "accept",
     "pool": "main", "event_id": "e1", "player": "a", "match_id": "m1", "fixture_id": "f1",
-    "season": "s1", "day": "2025-01-03",
+    "season": "s1", "day": "2025-01-03", "by": "club",
     "table": "history", "kind": "csv", "number": 1,
 }  # fmt: skip
 

@@ -61,6 +61,7 @@ NEEDED = {
         GET /api/v1/pools/{pool}/fixtures/{fixture_id}/places
         GET /api/v1/pools/{pool}/fixtures/{fixture_id}/seeds
         GET /api/v1/pools/{pool}/fixtures/{fixture_id}/stakes
+        GET /api/v1/pools/{pool}/groups/{by}
         GET /api/v1/pools/{pool}/hindsight
         GET /api/v1/pools/{pool}/leaderboard
         GET /api/v1/pools/{pool}/leaderboard/newest
@@ -104,6 +105,7 @@ NEEDED = {
         GET /{pool}/events/{event_id}/{player}/picture.png
         GET /{pool}/feed.xml
         GET /{pool}/find
+        GET /{pool}/groups/{by}
         GET /{pool}/matches/{match_id}
         GET /{pool}/matches/{match_id}/seeds
         GET /{pool}/matches/{match_id}/seeds.{kind}

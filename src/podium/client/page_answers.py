@@ -93,6 +93,16 @@ class PlayerPage(TypedDict):
     cursor: str | None
 
 
+class GroupRank(TypedDict):
+    """A club, country or division, ranked by its best players."""
+
+    rank: int | None  # Rank. Null if too few of its players count.
+    name: str  # Name of the club, country or division.
+    score: float  # Mean score of its best players.
+    players: int  # Number of its players who count.
+    best: list[str]  # Its best players, best first.
+
+
 class FoundPlayer(TypedDict):
     """A player found by name."""
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from datetime import date
+from typing import Literal
 
 from podium.client.answers import (
     Leaderboard,
@@ -23,6 +24,7 @@ from podium.client.page_answers import (
     EventListPage,
     FairExpectation,
     FoundPlayer,
+    GroupRank,
     Movers,
     PlayerCard,
     PlayerPage,
@@ -242,6 +244,21 @@ class PageRoutes:
             pool=pool,
             player=player,
         )
+
+    @route
+    def group_ranks(
+        self, pool: str, by: Literal["club", "country", "division"], *, best: int = 3
+    ) -> Call[list[GroupRank]]:
+        """Rank clubs, countries or divisions by the mean score of their best ranked players of the last year.
+
+        Args:
+            best: Number of players in each mean.
+
+        Returns:
+            A list. Each item is a club, country or division, ranked by its best players. It has the fields `rank, name,
+            score, players, best`.
+        """
+        return json_call("GET", "/pools/{pool}/groups/{by}", list[GroupRank], None, {"best": best}, pool=pool, by=by)
 
     @route
     def search(self, pool: str, text: str, *, most: int = 10) -> Call[list[FoundPlayer]]:

@@ -12,7 +12,7 @@ from podium.ledger.reasons.wording import heat_words
 from podium.pages import numbers
 from podium.pages.drawing import share_bar, signed_bar, spark
 from podium.support import words
-from podium.support.words import capitalised, part, shown
+from podium.support.words import capitalised, part, plural, shown
 
 FILTERS = {
     "as_percent": numbers.percent,
@@ -31,6 +31,7 @@ FILTERS = {
     "number": numbers.number,
     "part": part,
     "plain": plain,
+    "plural": plural,
     "points": numbers.points,
     "rating": numbers.rating,
     "start": numbers.start,

@@ -102,6 +102,17 @@ class PoolSummary:
 
 
 @answer
+class GroupRank:
+    """A club, country or division, ranked by its best players."""
+
+    rank: int | None = described("Rank. Null if too few of its players count.")
+    name: str = described("Name of the club, country or division.")
+    score: float = described("Mean score of its best players.")
+    players: int = described("Number of its players who count.")
+    best: tuple[str, ...] = described("Its best players, best first.")
+
+
+@answer
 class KeyDetails:
     """An API key."""
 

@@ -232,6 +232,24 @@ def set_details(
     typer.echo(f"the details of {counted(store.set_details(name, sent, actor=actor), 'player')} are changed")
 
 
+@pool.command("groups", "podium pool groups karts --by country")
+def list_groups(
+    name: str = NAME,
+    by: str = Option(
+        "club",
+        metavar="DETAIL",
+        help="club, country or division.",
+        autocompletion=options.one_of("club", "country", "division"),
+    ),
+    best: int = Option(3, min=1, help="Number of players in each mean."),
+    store: "Store" = STORE,
+    form: Format = options.FORM,
+) -> None:
+    """Rank clubs, countries or divisions by the mean score of their best active players."""
+    rows = [asdict(group) | {"best": ", ".join(group.best)} for group in store.group_ranks(name, by, best)]
+    show.show_records(rows, {"rank": int, "name": str, "score": float, "players": int, "best": str}, form)
+
+
 @pool.command("log", "podium pool log karts --most 20")
 def show_log(
     name: str = NAME,

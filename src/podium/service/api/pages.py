@@ -1,6 +1,6 @@
 """Routes for the data shown on pages: boards, names and short views of events."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from fastapi import Depends, Query
 
@@ -13,7 +13,7 @@ from podium.service.http.requests import CurrentStore, ReadRouter
 from podium.service.http.visitors import check_reader
 from podium.store.reading.log import CorrectionRecord
 from podium.store.reading.pool_facts import EventField, FairExpectation, PoolFacts
-from podium.views import player_models
+from podium.views import models, player_models
 
 router = ReadRouter("pages", dependencies=[Depends(check_reader)])
 REFUSALS_TO_EXPLAIN = error_responses(409)  # error if another version rated the pool
@@ -34,6 +34,17 @@ def page_of(
 ) -> player_models.PlayerPage:
     """Find the page of the leaderboard that shows a player."""
     return player_models.PlayerPage(store.page_of(pool, listing, player, top=top))
+
+
+@router.get("/{pool}/groups/{by}")
+def group_ranks(
+    pool: PoolName,
+    by: Literal["club", "country", "division"],
+    store: CurrentStore,
+    best: Annotated[int, Query(ge=1, le=100, description="Number of players in each mean.")] = 3,
+) -> tuple[models.GroupRank, ...]:
+    """Rank clubs, countries or divisions by the mean score of their best ranked players of the last year."""
+    return store.group_ranks(pool, by, best)
 
 
 @router.get("/{pool}/search")

@@ -105,6 +105,9 @@ def single_pages(view: Store, pool: str, extent: Extent) -> Iterator[PageFile]:
     there = {"distribution": True, "equipment": header.kinds, "best": header.has_hindsight, "find": True}
     there |= {"seasons": bool(view.seasons(pool)), "standings": header.has_standings}
     yield from ((page, (page,), {}) for page, is_there in there.items() if is_there)
+    for by, values in view.detail_choices(pool).items():
+        if values:
+            yield f"groups/{by}", ("groups", by), {}
     for number, season in enumerate(view.seasons(pool)):
         for part in [(), ("before",)] if number == 0 else [()]:
             names = season.name, *part

@@ -1,12 +1,12 @@
-"""Pages about the distribution of ratings, about equipment, and about the best players in hindsight."""
+"""Pages about the distribution of ratings, about clubs and equipment, and about the best players in hindsight."""
 
 import math
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from itertools import accumulate
-from typing import Final
+from typing import Annotated, Final
 
-from fastapi import Response
+from fastapi import Query, Response
 
 from podium.errors import UnknownError
 from podium.pages.drawing import distribution_bars
@@ -16,6 +16,7 @@ from podium.service.web.visiting import VisiblePool
 from podium.store import Store
 from podium.support.immutable import immutable
 from podium.support.words import capitalised, counted, plural
+from podium.views.boards.ranks import GROUP_BEST
 from podium.views.models import RatingCount
 
 router = PageRouter()
@@ -92,6 +93,20 @@ def rating_at(counts: Sequence[RatingCount], share: float) -> int:
     """Return a whole rating such that at most this share of the players is rated lower, or 0 without players."""
     reached = [*accumulate(count.players for count in counts)]
     return counts[bisect_left(reached, math.ceil(share * reached[-1]))].rating if counts else 0
+
+
+@router.pool_page("/groups/{by}")
+def groups(visit: VisiblePool, by: str, best: Annotated[int, Query(ge=1, le=100)] = GROUP_BEST) -> Response:
+    """Show the clubs, countries or divisions, ranked by their best players."""
+    found, words = visit.store.group_ranks(visit.pool, by, best), plural(by)
+    return visit.show(
+        "groups.html",
+        title=capitalised(words),
+        description=f"The {words} of {visit.header.title}, ranked by their best players.",
+        groups=found,
+        by=by,
+        best=best,
+    )
 
 
 @router.pool_page("/equipment")

@@ -165,6 +165,7 @@ class Reader(Moments):
     movers = reads(headlines.movers)
     largest_gains = reads(headlines.largest_gains)
     distribution = reads(ranks.distribution)
+    group_ranks = reads(ranks.group_ranks)
     seasons = reads(ranks.seasons)
     equipment = reads(search.equipment)
     order = reads(ranks.pool_order)

@@ -2,11 +2,12 @@
 
 from dataclasses import asdict, replace
 from datetime import timedelta
+from statistics import fmean
 
 import numpy as np
 import polars as pl
 
-from podium.errors import UnknownError
+from podium.errors import ParameterError, UnknownError
 from podium.ledger import leaderboard
 from podium.ledger.leaderboard import Eligibility
 from podium.log.players import names_of
@@ -25,11 +26,15 @@ from podium.log.statements import instant
 from podium.results.columns import UTC
 from podium.results.names import normalise
 from podium.views.boards.board import EVERYBODY, Board, span_begins, standing_of
-from podium.views.details import details_of
+from podium.views.details import FILTERS, details_by_number, details_of
 from podium.views.events import career
-from podium.views.models import PlayerDetails, PlayerRank, PoolSummary, RatingCount, Season, answer_from
+from podium.views.models import GroupRank, PlayerDetails, PlayerRank, PoolSummary, RatingCount, Season, answer_from
 from podium.views.names import number_of
+from podium.views.player_models import Listing
 from podium.views.reader import PoolAt
+
+YEAR = timedelta(days=365)
+GROUP_BEST = 3  # number of players by whom a club is ranked
 
 
 def rank(pool: PoolAt, name: str) -> PlayerRank:
@@ -73,6 +78,50 @@ def distribution(pool: PoolAt) -> tuple[RatingCount, ...]:
     standings = pool.snapshot.standings
     ratings, players = np.unique(np.floor(standings.ratings[standings.is_player]), return_counts=True)
     return tuple(map(RatingCount, ratings.astype(np.int64).tolist(), players.tolist()))
+
+
+def group_ranks(pool: PoolAt, by: str = "club", best: int = GROUP_BEST) -> tuple[GroupRank, ...]:
+    """Rank clubs, countries or divisions by the mean score of their best players.
+
+    Players count if they have a rank and played in the year before the last event. In pools without dates, each event
+    counts as one day.
+
+    Args:
+        by: `club`, `country` or `division`.
+        best: number of players in each mean.
+
+    Returns:
+        The groups, best first. Groups with fewer players than `best` come last and have no rank.
+
+    Raises:
+        UnknownError: there is no such pool or group.
+        ParameterError: `best` is below 1.
+    """
+    if by not in FILTERS:
+        raise UnknownError(f"players are not grouped by {by!r}. Use one of {', '.join(FILTERS)}.")
+    if best < 1:
+        raise ParameterError("best: must be 1 or more.")
+
+    def find() -> tuple[GroupRank, ...]:
+        board = Board.of(pool, Listing(active_within=YEAR))
+        details, groups = details_by_number(pool), dict[str, list[int]]()
+        numbers = board.standings.numbers[board.entries].tolist()
+        for place, number in enumerate(numbers):
+            if by in details.get(number, ()):
+                groups.setdefault(details[number][by], []).append(place)
+        names = names_of(pool, {numbers[place] for places in groups.values() for place in places[:best]})
+        scores, found = board.standings.scores[board.entries].tolist(), []
+        for name, places in groups.items():
+            members = tuple(names[numbers[place]] for place in places[:best])
+            mean = fmean(pool.display.score(scores[place]) for place in places[:best])
+            found.append(GroupRank(None, name, mean, len(places), members))
+        found.sort(key=lambda group: (-group.score, group.name))
+        ranked = [group for group in found if group.players >= best]
+        firsts = {group.score: rank for rank, group in reversed([*enumerate(ranked, start=1)])}
+        others = (group for group in found if group.players < best)
+        return (*(replace(group, rank=firsts[group.score]) for group in ranked), *others)
+
+    return pool.value(("groups", by, best), find)
 
 
 def board(pool: PoolAt, rules: Eligibility, at: When | None = None) -> pl.DataFrame:

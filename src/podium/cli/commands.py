@@ -58,7 +58,7 @@ COMMANDS = {
         ("service.storing:anonymize", "anonymize", "Remove all names of a player."),
         ("service.verifying:verify", "verify", "Compare everything in the database with the log."),
         ("service.pools:pool", "pool", "Create, list, close and move pools."),
-        ("service.pools:fixture", "fixture", "Plan, change, cancel and list upcoming races."),
+        ("service.fixtures:fixture", "fixture", "Plan, change, cancel and list upcoming races."),
         ("service.serving:season", "season", "Begin seasons, and show their leaderboards."),
         ("service.keys:key", "key", "Create, list, rotate and revoke keys for the service."),
         ("service.keys:webhook", "webhook", "Create, list, resume and delete webhooks."),

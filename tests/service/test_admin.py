@@ -47,7 +47,7 @@ class Forms(HTMLParser):
         elif tag == "select":
             self.select, self.options = attributes["name"], []
             self.is_sent = self.method == "post"
-        elif tag == "option":
+        elif tag == "option" and self.select is not None:  # not of a datalist
             self.options.append((attributes, ""))
         elif tag == "textarea":
             self.area = attributes["name"]
@@ -222,7 +222,7 @@ def test_a_file_with_errors_is_rejected_and_the_typed_text_is_kept(store):
         assert "Row 4, column position: 'first' must be a place" in words(refused.text)
         assert ["pasted", text] in form_of(refused.text, "/upload")[1]
     other = admin.send(
-        admin.get("/upload"), "/upload", pasted="hello\nworld\n"
+        admin.get("/upload"), "/upload", pasted="hello, all\nworld, x\n"
     )  # the last line of this page describes a valid table
     assert "2 errors in pasted.csv . Nothing was saved." in words(other.text)
     assert "A results table has one row per entrant" in words(other.text)
@@ -443,15 +443,25 @@ def test_settings_are_stored_and_logged(store):
         public="yes",
         player_word="rider",
         time_zone="Europe/Rome",
-        points_scheme="f1 drop=2",
-        display="tiers=Gold:9",
-        reports="50% 2h",
+        points_scheme="f1",
+        points_drop="2",
+        points_more="teams=2",
+        factor="10",
+        ids="yes",
+        tiers="Iron: 0\r\nGold: 9\r\n",
+        reports="yes",
+        share="50",
+        hours="2",
     )
     assert stored.status_code == 303
     assert asdict(store.pool("main").description) == {
         "title": "Main & more", "contact": "stewards@example.org", "player_word": "rider", "public": True,
-        "time_zone": "Europe/Rome", "points_scheme": "f1 drop=2", "display": "tiers=Gold:9", "reports": "50% 2h",
+        "time_zone": "Europe/Rome", "points_scheme": "f1 teams=2 drop=2",
+        "display": "factor=10 ids=public tiers=Iron: 0,Gold: 9", "reports": "50% 2h",
     }  # fmt: skip
+    stored_version = store.version("main")
+    assert admin.send(admin.get("/settings"), "/settings").status_code == 303
+    assert store.version("main") == stored_version  # the fields describe exactly what is stored
     assert store.newest_log("main", most=1)[0].kind == "describe"
     refused = admin.send(admin.get("/settings"), "/settings", contact="javascript:alert(1)")
     assert refused.status_code == 422

@@ -1,16 +1,20 @@
 """Pages that create, describe, rate, export, close and delete pools."""
 
+import re
 from dataclasses import fields
 from functools import cache
 from tempfile import SpooledTemporaryFile
 from typing import Any, cast, get_args
 from urllib.parse import quote
+from zoneinfo import available_timezones
 
 from fastapi import Response
 
 from podium.engine.system import System, as_setting, kinds
 from podium.errors import ParameterError
 from podium.ledger.leaderboard import instant
+from podium.ledger.point_schemes import SCHEMES
+from podium.log.display import TIERS
 from podium.log.pools import NO_DESCRIPTION, DescriptionChanges, Order, PoolDescription
 from podium.results.names import normalise
 from podium.service.admin.forms import Choices, Done, Field, FormsPage, Item, Section, acts, shows
@@ -23,6 +27,12 @@ from podium.systems import FITS, find, names, outsiders
 
 DATES, NUMBERS = ("dated", "by dates"), ("sequence", "by numbers instead of dates")
 ORDERS: Choices = (("", "as in the first results, or as you choose then"), DATES, NUMBERS)
+SWITCH: Choices = (("", "no"), ("yes", "yes"))
+SCHEME_CHOICES: Choices = (
+    ("", "none, or your own below"),
+    *((name, f"{name}: {points}") for name, points in SCHEMES.items()),
+)
+DROP = "drop="
 READERS: Choices = (("no", "only with a key"), ("yes", "everybody"))
 PREFIX = "set-"  # prefix of the fields for parameters
 IN_MEMORY = 1_000_000  # number of bytes of an export to hold in memory
@@ -38,43 +48,84 @@ def system_guide() -> Choices:
     return tuple((find(name).title, words) for name, words in FITS.items())
 
 
+@cache
+def time_zones() -> Choices:
+    return tuple((zone, zone) for zone in sorted(available_timezones()) if "/" in zone or zone == "UTC")
+
+
 def description_fields(says: PoolDescription, name: str = "its name") -> tuple[Field, ...]:
     contact = "Contact for corrections: an email address, or the address of a page"
+    points = says.points_scheme.split()
+    scheme = points[0].casefold() if points and points[0].casefold() in SCHEMES else ""
+    drop = next((word for word in points if word.startswith(DROP)), "")
+    more = [word for word in points[bool(scheme) :] if word != drop]
+    settings, _, tiers = says.display.partition(TIERS)
+    scale = dict(word.split("=") for word in settings.split())
+    share, hours, *_ = [*re.findall("[0-9]+", says.reports), "", ""]
+    standings, scores, reports = "Championship points", "Scale of scores, tiers and IDs", "Results that players report"
     return (
         Field(name="title", label=f"Title (empty: {name})", value=says.title),
         Field(name="contact", label=contact, value=says.contact, most=500, example="stewards@example.org"),
         Field(name="player_word", label="Word for a single player", value=says.player_word, most=40, example="player"),
-        Field(name="time_zone", label="Time zone of dates", value=says.time_zone, example="UTC"),
         Field(
-            name="points_scheme", label="Championship points", value=says.points_scheme, most=500, example="f1 drop=2"
-        ),
-        Field(
-            name="display",
-            label="Scale of scores, tiers, and IDs for readers",
-            value=says.display,
-            most=1000,
-            example="factor=100 floor=0 ids=public tiers=Bronze:0,Silver:1400",
-        ),
-        Field(
-            name="reports",
-            label="When results that players report count (empty: players cannot report)",
-            value=says.reports,
-            example="50% 48h",
+            name="time_zone", label="Time zone of dates", value=says.time_zone, choices=time_zones(), kind="list",
+            example="UTC",
         ),
         Field(name="public", label="Who can read", value="yes" if says.public else "no", choices=READERS),
-    )
+        Field(name="points_scheme", label="Points for places", value=scheme, choices=SCHEME_CHOICES, group=standings),
+        Field(
+            name="points_drop", label="Worst results that do not count", value=drop.removeprefix(DROP), kind="number",
+            group=standings,
+        ),
+        Field(
+            name="points_more", label="Your own points, and other rules", value=" ".join(more), most=500,
+            example="10,6,3 teams=2 +pole=1", group=standings,
+        ),
+        Field(
+            name="factor", label="Multiply scores by", value=scale.get("factor", ""), kind="number", example="1",
+            group=scores,
+        ),
+        Field(name="floor", label="Lowest score", value=scale.get("floor", ""), kind="number", group=scores),
+        Field(
+            name="tiers", label="Tiers: one per line, with the score where it begins", kind="lines",
+            value=tiers.replace(",", "\n"), most=1000, example="Bronze: 0\nSilver: 1400", group=scores,
+        ),
+        Field(
+            name="ids", label="Show readers the IDs of players", value="yes" if "ids" in scale else "", choices=SWITCH,
+            group=scores,
+        ),
+        Field(
+            name="reports", label="Players can report results", value="yes" if share else "", choices=SWITCH,
+            group=reports,
+        ),
+        Field(
+            name="share", label="Percentage of the others who must confirm", value=share or "50", kind="number",
+            group=reports,
+        ),
+        Field(
+            name="hours", label="Hours until it counts without an objection (empty: never)", value=hours,
+            kind="number", example="48", group=reports,
+        ),
+    )  # fmt: skip
 
 
 def description_in(form: Form) -> DescriptionChanges:
+    sent = {name: text[-1].strip() for name, text in form.fields.items() if text}
+    points = [sent.get("points_scheme", ""), sent.get("points_more", "")]
+    points += [f"{DROP}{sent['points_drop']}"] if sent.get("points_drop") else []
+    display = [f"{name}={sent[name]}" for name in ("factor", "floor") if sent.get(name)]
+    display += ["ids=public"] if sent.get("ids") else []
+    display += [TIERS + ",".join(filter(None, sent["tiers"].splitlines()))] if sent.get("tiers") else []
+    reports = [f"{sent.get('share', '')}%"] + ([f"{sent['hours']}h"] if sent.get("hours") else [])
     return {
         "title": form.text("title"),
         "contact": form.text("contact"),
         "player_word": form.text("player_word"),
         "time_zone": form.text("time_zone"),
         "public": form.text("public") == "yes",
-        "points_scheme": form.text("points_scheme"),
-        "display": form.text("display"),
-        "reports": form.text("reports"),
+        "points_scheme": " ".join(points).strip(),
+        "display": " ".join(display),
+        "reports": " ".join(reports) if sent.get("reports") else "",
     }
 
 
@@ -208,7 +259,7 @@ def settings_page(admission: Admission, _form: Form) -> FormsPage:
                 label="Date of the first event (empty: the date each event had before, or else the"
                 " date it was"
                 " received)",
-                example="2026-01-31",
+                kind="date",
             ),
             Field(name="every", label="Time between events (empty: all on one day)", example="1w"),
         ),

@@ -225,8 +225,8 @@ def seasons_page(admission: Admission, _form: Form) -> FormsPage:
         action=address("admin", pool.name, "seasons"),
         fields=(
             Field(name="name", label="Name", required=True, example="2026"),
-            Field(name="starts_at", label=starts, required=True, example="101" if pool.is_undated else "2026-01-01"),
-            Field(name="keep", label=share, required=True, value="50"),
+            Field(name="starts_at", label=starts, required=True, kind="number" if pool.is_undated else "date"),
+            Field(name="keep", label=share, required=True, value="50", kind="number"),
             Field(name="widens", label="Certainty of ratings", choices=WIDENS),
         ),
         button="Show the effect",

@@ -7,7 +7,7 @@ from markupsafe import Markup
 
 from podium.ledger.reasons import Explanation
 from podium.ledger.reasons.duels import BAND, CAUSE, HEAT, OPPONENT, Group
-from podium.ledger.reasons.wording import gap_words, heat_words
+from podium.ledger.reasons.wording import DECIDING_SHARE, gap_words, heat_words
 from podium.pages.drawing import Scale, bar, duel_marks, end
 from podium.pages.numbers import change, halves, in_sentence, rating
 from podium.support.immutable import immutable
@@ -141,11 +141,13 @@ def partial_sums(before: Decimal, groups: tuple[Group, ...], steps: list[tuple[S
 
 
 def opened_group(explanation: Explanation, steps: list[tuple[Step, ...]]) -> int:
-    """Return the largest group in the direction of the change if it is short enough to expand, otherwise -1."""
+    """Return the group that decided the change if it is short enough to expand, otherwise -1."""
     sign = 1 if explanation.shown_change >= 0 else -1
     groups = explanation.groups
     largest = max(range(len(groups)), key=lambda k: sign * groups[k].shown, default=-1)
-    return largest if largest >= 0 and 0 < len(steps[largest]) <= MAX_OPEN else -1
+    if largest < 0 or sign * groups[largest].shown < DECIDING_SHARE * abs(explanation.shown_change):
+        return -1
+    return largest if 0 < len(steps[largest]) <= MAX_OPEN else -1
 
 
 def drawn_group(

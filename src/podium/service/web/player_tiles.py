@@ -43,7 +43,8 @@ def verdict_on(header: PoolHeader, card: PlayerCard) -> str:
         moved, words = shown(card.last_ten_shown, header.digits), f"last {counted(card.last_ten_events, 'event')}"
         sentence = f"{TRENDS[card.trend]}: {header.change(card.last_ten_shown)} in the {words}."
         if card.last_ten_events < FORM_EVENTS:  # the first five are left out here, but not in the sum of reasons
-            sentence = f"{TRENDS[card.trend]} since the fifth event."
+            since = f"{header.change(card.last_ten_shown)} in {counted(card.last_ten_events, 'event')}"
+            sentence = f"{TRENDS[card.trend]} since the fifth event: {since}."
         elif card.trend == "steady" and moved:
             way = "Up" if moved > 0 else "Down"
             within = f"within its own ±{header.rounded(card.chance)}: could be chance"
@@ -221,8 +222,8 @@ def next_rank_tiles(header: PoolHeader, card: PlayerCard, ahead: Upcoming | None
         short = Shape("Even the best day so far, {} ({}), would not be enough.")
         words = enough if best.change >= other.ahead else short
         reach = words.format(header.event_link(best), header.change(best.shown))
-    note = Shape("behind {}{}. {}").format(who, place, reach)
-    return [Tile("Next rank", counted_points(gap), note, is_wide=True)]
+    note = Shape("{} {}{}. {}").format("behind" if gap else "with", who, place, reach)
+    return [Tile("Next rank", counted_points(gap) if gap else "Level", note, is_wide=True)]
 
 
 def counted_points(points: Decimal) -> str:

@@ -25,8 +25,8 @@ import polars as pl
 import podium
 from podium.engine.replay import replay
 from podium.engine.tables.encoding import encode
-from podium.ledger.hindsight import heat_bounds, visits_and_heats
-from podium.ledger.smoothing import learn, widen
+from podium.ledger.hindsight import heat_bounds, heats_in, visits_by_player, visits_of
+from podium.ledger.smoothing.propagation import learn, widen
 from podium.systems import _adaptive_state, find
 from podium.systems._adaptive_state import SIDE_MEAN, C
 
@@ -112,7 +112,8 @@ def ours(case: Case) -> tuple[float, float]:
         update = np.searchsorted(events.columns.entrants, np.arange(events.columns.player.size), "right") - 1
         silent = np.zeros(events.columns.entrants.size - 1, bool)
         silent[update[entrant[event_of.is_in(list(out)).to_numpy()]]] = True
-        visits, heats, way = visits_and_heats(system, events, replayed)
+        way = visits_by_player(events)
+        visits, heats = visits_of(system, events, replayed, way), heats_in(system, events, replayed, way)
         heats.weight[np.repeat(silent, np.diff(heat_bounds(events)))] = 0.0
         heats.worth[heats.weight == 0.0] = 0.0
         sweeps = learn(heats, visits, way, learnt[:, _adaptive_state.THETA :])

@@ -333,19 +333,23 @@ class Rated(boards.Standings):
         chosen = starts if joining is None else [joining]
         return stakes(race, chosen, board, heats=heats, draws=has_draws(self.events, name), nu=self._nu(pool))
 
-    def hindsight(self) -> "Hindsight":
+    def hindsight(self, w2: float | None = None) -> "Hindsight":
         """Estimate how strong each player was at each event, from all results. Ratings do not change.
+
+        Args:
+            w2: the variance of a skill per day, in points squared. Default: 300, or what `adaptive` has learnt.
 
         Returns:
             `frame` has the columns `player, pool, event_id, at, rating, deviation`. Its rows are in the order in which
             the events are rated.
 
         Raises:
-            ParameterError: the system is not `adaptive`, or its parameter `modes` is set.
+            ParameterError: the system is not `adaptive` (without `modes`), `elo`, `dwz`, `fide` or `uscf`, or `w2` is
+                not allowed.
         """
         from podium.ledger.hindsight import hindsight
 
-        return hindsight(self.system, self.events, self.replayed)
+        return hindsight(self.system, self.events, self.replayed, w2)
 
     def predictions(self) -> pl.DataFrame:
         """List the expected and actual results of every pair in each event, so that you can apply your own metrics.

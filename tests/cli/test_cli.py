@@ -143,7 +143,7 @@ def test_check_and_systems_show_their_output(karts):
         (("rate", SEASON, "-s", "stk"), "stk needs it for every finisher"),
         (("explain", SEASON, "-s", "elo", "--event", "nope", "--player", "Ivo"), "event 'nope' is not in"),
         (("explain", SEASON, "-s", "elo", "--player", "ivo"), "'ivo' is not rated; did you mean 'Ivo'?"),
-        (("hindsight", SEASON, "-s", "elo"), "hindsight is for adaptive"),
+        (("hindsight", SEASON, "-s", "glicko2"), "hindsight is for adaptive"),
         (("leaderboard", SEASON, "-s", "elo", "--pool", "nope"), "pool 'nope' does not exist"),
         (("leaderboard", SEASON, "-s", "elo", "--max-deviation", "5"), "has no deviation"),
         (

@@ -13,8 +13,8 @@ from typer.testing import CliRunner
 import podium
 from podium.cli.commands import build
 from podium.errors import ParameterError
-from podium.ledger import smoothing
-from podium.ledger.smoothing import Appearances, Heats, SmootherState, converge, least_mix, walk
+from podium.ledger.smoothing import propagation
+from podium.ledger.smoothing.propagation import Appearances, Heats, SmootherState, converge, least_mix, walk
 
 
 def seasons(seed, players=60, events=1500):
@@ -121,13 +121,13 @@ def test_mixed_changes_are_as_small_as_possible():
 
 
 def test_other_systems_have_no_hindsight():
-    rated = podium.rate(podium.simulate(players=4, events=4, seed=1).results, "elo")
+    rated = podium.rate(podium.simulate(players=4, events=4, seed=1).results, "glicko2")
     with pytest.raises(ParameterError, match="hindsight is for adaptive"):
         rated.hindsight()
 
 
 @pytest.mark.parametrize("command", [["hindsight"], ["plot", "histories", "--hindsight"]])
-@pytest.mark.parametrize("system", ["elo", "adaptive:modes=clay"])
+@pytest.mark.parametrize("system", ["glicko2", "adaptive:modes=clay"])
 def test_commands_reject_other_systems_before_reading_the_file(tmp_path, command, system):
     file = tmp_path / "results.csv"
     file.write_text("no,results\n", encoding="utf-8")
@@ -200,8 +200,8 @@ def test_a_walk_with_a_vague_start_has_finite_values():
 
 
 def test_sweeps_that_do_not_converge_keep_finite_values(monkeypatch):
-    monkeypatch.setattr(smoothing, "_sweep", lambda _heats, visits, _way: visits.mean.__iadd__([1e30, -1e30]))
+    monkeypatch.setattr(propagation, "_sweep", lambda _heats, visits, _way: visits.mean.__iadd__([1e30, -1e30]))
     visits = Appearances._make(np.zeros(2) for _ in Appearances._fields)
     way = SmootherState(*np.array([[0, 1], [0, 1], [0, 0], [0, 0], [0, 0]]))
-    assert converge(Heats._make(np.zeros(0) for _ in Heats._fields), visits, way) == smoothing.MAX_SWEEPS
-    assert np.abs(visits.mean).max() <= smoothing.FARTHEST * smoothing.MAX_SWEEPS
+    assert converge(Heats._make(np.zeros(0) for _ in Heats._fields), visits, way) == propagation.MAX_SWEEPS
+    assert np.abs(visits.mean).max() <= propagation.FARTHEST * propagation.MAX_SWEEPS

@@ -80,6 +80,6 @@ def test_hindsight_is_dashed_with_its_band_inside_the_chart(dated):
 
 def test_hindsight_is_an_error_for_other_systems_and_charts():
     with pytest.raises(ParameterError, match="hindsight is for adaptive"):
-        podium.plot("histories", UNDATED, "elo", hindsight=True)
+        podium.plot("histories", UNDATED, "glicko2", hindsight=True)
     with pytest.raises(ParameterError, match="only histories can show it, not distribution"):
         podium.plot("distribution", UNDATED, "adaptive", hindsight=True)

@@ -96,9 +96,9 @@ def test_hindsight_works_with_seasons_and_without_dates(store):
 
 
 def test_missing_hindsight_is_explained(store, monkeypatch):
-    fill(store, "elo", 5)
+    fill(store, "glicko2", 5)
     assert not store.keep_hindsight("main")
-    with pytest.raises(UnknownError, match=r"hindsight is for adaptive, .* elo has none"):
+    with pytest.raises(UnknownError, match=r"hindsight is for adaptive and .* glicko2 has none"):
         store.best_ever("main")
     store.create_pool("empty", find("adaptive")())
     assert store.keep_hindsight("empty")

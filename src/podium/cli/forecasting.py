@@ -1,5 +1,6 @@
 """Commands that look ahead or back from a results file: predict, stakes, hindsight, strength."""
 
+import os
 import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
@@ -13,7 +14,7 @@ from typer import Option
 from podium.cli.rating import rated_file
 from podium.cli.results.reading import PRINTED, Input, input_option
 from podium.cli.terminal import options, show
-from podium.cli.terminal.app import Made, examples
+from podium.cli.terminal.app import Made, examples, find_settings
 from podium.cli.terminal.options import SYSTEM
 from podium.cli.terminal.show import Format
 from podium.errors import ParameterError
@@ -282,8 +283,10 @@ def system_with_hindsight(
     """Return the system from the options, or `adaptive` if the default system has no hindsight."""
     from podium.ledger.hindsight import why_unavailable
 
-    if system is None and system_file is None and why_unavailable(options.default_system()):
-        system = "adaptive"
+    if system is None and system_file is None:
+        is_named = os.environ.get(options.SYSTEM_VARIABLE, "").strip() or find_settings().get("system")
+        if not is_named or why_unavailable(options.default_system()):
+            system = "adaptive"
     chosen = options.chosen_system(system, settings, system_file)
     if lack := why_unavailable(chosen):
         raise ParameterError(lack)
@@ -293,7 +296,7 @@ def system_with_hindsight(
 WITH_HINDSIGHT: Any = Made(system_with_hindsight)
 
 
-@examples("podium hindsight results.csv --at 1995-06-30", "podium hindsight results.csv -s adaptive:shared=car --best")
+@examples("podium hindsight results.csv --at 1995-06-30", "podium hindsight results.csv -s elo --w2 50 --best")
 def hindsight(
     file: Input = input_option(),
     system: "System" = WITH_HINDSIGHT,
@@ -303,12 +306,15 @@ def hindsight(
         "--best",
         help="Rank players by how far their peak was above that year's mean.",
     ),
+    w2: float | None = Option(
+        None, help="Variance of a skill per day, in points squared [default: 300]. Not for adaptive."
+    ),
     pool: str | None = options.pool_option("Only this pool [default: all]."),
     form: Format = PRINTED,
 ) -> None:
     """Estimate how strong each player of FILE was, using later results as well.
 
-    Only the adaptive system can do this.
+    The systems adaptive, elo, dwz, fide and uscf can do this.
     """
     import polars as pl
 
@@ -318,7 +324,7 @@ def hindsight(
         raise ParameterError("--best covers all dates. Leave out --at or --best.")
     with show.progress("reading", "rating", "looking back") as steps:
         rated = rated_file(file, system, "event", steps)
-        known = rated.hindsight()
+        known = rated.hindsight(w2)
     table = known.best() if best else known.frame if at is None else known.at(instant(at))
     table = table if pool is None else table.filter(pl.col("pool") == rated.pool(pool))
     show.show(table, form, system.label, max_rows=50)

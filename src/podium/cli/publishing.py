@@ -44,7 +44,7 @@ def plot(
     pool: str | None = options.pool_option("Pool to draw [default: the one with the most events]."),
     player: list[str] | None = Option(None, help="Draw the history of this player. Can be repeated."),
     hindsight: bool = Option(
-        False, "--hindsight", help="Also draw hindsight as a dashed line (only for the adaptive system)."
+        False, "--hindsight", help="Also draw hindsight as a dashed line (for the systems of podium hindsight)."
     ),
     out: Path | None = Option(None, "--out", "-o", help="File to write: .svg, .png or .html [default: KIND.svg]."),
 ) -> None:

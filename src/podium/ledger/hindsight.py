@@ -1,7 +1,8 @@
-"""Estimate strengths at every event in hindsight, using a smoother for the model of the `adaptive` system.
+"""Estimate strengths at every event in hindsight, using later results as well.
 
-Each skill follows a random walk, and each event adds information from the same pairs as in the filter. The `smoothing`
-module calculates the strengths. This module prepares its input and returns the result as a frame.
+For the `adaptive` system, each skill follows the walk of its model, and each event adds information from the same pairs
+as in the filter. `smoothing.propagation` calculates the strengths. This module prepares its input and returns the
+result as a frame. For systems on the Elo scale, `smoothing.whole_history` does the work.
 """
 
 import math
@@ -16,10 +17,12 @@ from podium.engine.inputs import heats_of, weight_at
 from podium.engine.replay import Replayed, scratch_for
 from podium.engine.system import System
 from podium.engine.tables.encoding import Events
+from podium.engine.tables.selection import DAY_US
 from podium.errors import ParameterError
 from podium.kernels.compiled import compile_kernel, kernel
 from podium.ledger.history import SURE_DEVIATIONS, named_rows
-from podium.ledger.smoothing import DUEL, Appearances, Heats, SmootherState, learn, sizes, widen
+from podium.ledger.smoothing.propagation import DUEL, Appearances, Heats, SmootherState, learn, sizes, widen
+from podium.ledger.smoothing.whole_history import CHESS_SYSTEMS, W2, scale_of, whole_history
 from podium.probability.normal import distribution
 from podium.support.arrays import Integers
 from podium.support.immutable import immutable
@@ -98,24 +101,44 @@ def chance_above(one: tuple[float, float], other: tuple[float, float]) -> float:
     return float(distribution((one[0] - other[0]) / math.hypot(one[1], other[1])))
 
 
-def hindsight(system: System, events: Events, replayed: Replayed) -> Hindsight:
-    """Return the strengths at every event, in hindsight, using the parameters that each pool has learnt.
+def hindsight(system: System, events: Events, replayed: Replayed, w2: float | None = None) -> Hindsight:
+    """Return the strengths at every event, in hindsight.
 
     Results determine only differences, so the overall level is arbitrary. It is chosen to match the ratings at the
     pool's last events.
 
+    Args:
+        system: the rating system.
+        events: the encoded events.
+        replayed: the replay of these events.
+        w2: the variance of a skill per day, in points squared. Default: what each pool of `adaptive` has learnt, and
+            300 for other systems.
+
     Raises:
-        ParameterError: the system is not adaptive, or uses modes.
+        ParameterError: the system has no hindsight, or `w2` is not allowed.
     """
-    visits, heats, way = visits_and_heats(system, events, replayed)
-    sweeps = learn(heats, visits, way, replayed.pools[:, THETA:])
-    widen(heats, visits, way)
-    rows, taken = events.ledger, named_rows(events.results)
+    if lack := why_unavailable(system):
+        raise ParameterError(lack)
+    rows, taken, way = events.ledger, named_rows(events.results), visits_by_player(events)
     if not rows.row.are_all(taken.height):
         taken = taken[rows.row.array]
     rating, deviation = np.empty(way.order.size), np.empty(way.order.size)
-    rating[way.order] = SCALE * visits.mean + level(replayed, visits, way)
-    deviation[way.order] = SCALE * np.sqrt(visits.variance)
+    if isinstance(system, Adaptive):
+        if w2 is not None:
+            raise ParameterError("w2: adaptive learns how fast skills change. Omit w2.")
+        visits, heats = visits_of(system, events, replayed, way), heats_in(system, events, replayed, way)
+        sweeps = learn(heats, visits, way, replayed.pools[:, THETA:])
+        widen(heats, visits, way)
+        rating[way.order] = SCALE * visits.mean + level(replayed, visits, way)
+        deviation[way.order] = SCALE * np.sqrt(visits.variance)
+    else:
+        day = way.event.astype(np.float64)
+        if not taken["started_at"].null_count():
+            of_entrant = np.empty(way.order.size)
+            of_entrant[rows.entrant.array] = taken["started_at"].to_physical() / DAY_US
+            day = of_entrant[way.order]
+        found = whole_history(system, events, replayed, way, day, W2 if w2 is None else w2)
+        rating[way.order], deviation[way.order], sweeps = found
     named = taken.select("player", "pool", "event_id", at="started_at")
     shown = {"rating": rows.entrant.take(rating), "deviation": rows.entrant.take(deviation)}
     return Hindsight(named.with_columns(**{name: pl.Series(values) for name, values in shown.items()}), sweeps)
@@ -145,25 +168,23 @@ def _add_levels(after: Any, learnt: Any, way: Any, visits: Any, off: Any) -> Non
         off[way.pool[v], 1] += worth
 
 
-def visits_and_heats(system: System, events: Events, replayed: Replayed) -> tuple[Appearances, Heats, SmootherState]:
-    """Return the visits before smoothing, the heats, and the smoother's state."""
-    if not isinstance(system, Adaptive) or why_unavailable(system):
-        raise ParameterError(why_unavailable(system))
+def visits_by_player(events: Events) -> SmootherState:
+    """Return the order of the visits."""
     columns = events.columns
     order = np.argsort(columns.player, kind="stable").astype(np.int32)
     start = np.flatnonzero(np.diff(columns.player[order], prepend=-1, append=np.iinfo(np.int32).max))
     event = np.repeat(np.arange(columns.entrants.size - 1, dtype=np.int32), np.diff(columns.entrants))
     kind = columns.kind[order] if columns.kind.size else columns.kind
-    way = SmootherState(order, start, event[order], pool_of(events, columns.entrants)[order], kind)
-    return visits_of(system, events, replayed, way), heats_in(system, events, replayed, way), way
+    return SmootherState(order, start, event[order], pool_of(events, columns.entrants)[order], kind)
 
 
 def why_unavailable(system: System) -> str:
     """Return the reason why a system does not support hindsight, or an empty string if it does."""
-    if isinstance(system, Adaptive) and system.modes is None:
+    if (isinstance(system, Adaptive) and system.modes is None) or scale_of(system) is not None:
         return ""
     name = f"{system.name} with modes" if isinstance(system, Adaptive) else system.name
-    return f"hindsight is for adaptive, because it uses that system's model; {name} has none"
+    others = ", ".join(["elo", *CHESS_SYSTEMS])
+    return f"hindsight is for adaptive and for systems on the Elo scale ({others}); {name} has none"
 
 
 def heat_bounds(events: Events) -> Integers:

@@ -1,0 +1,1 @@
+"""Smoothing: skills at every event, estimated from all results."""

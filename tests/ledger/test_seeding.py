@@ -2,6 +2,7 @@
 
 import json
 from itertools import combinations
+from random import Random
 
 import polars as pl
 import pytest
@@ -10,7 +11,7 @@ from commands import run
 import podium
 from podium.errors import ParameterError
 from podium.importers import read_format
-from podium.ledger.seeding import bracket, meetings, pairs, snake_group, tournament_report
+from podium.ledger.seeding import bracket, fill_bracket, meetings, pairs, snake_group, tournament_report
 from podium.systems import find
 
 DUELS = [("Ana", "Ben"), ("Cy", "Dee"), ("Ana", "Cy")]
@@ -57,6 +58,22 @@ def test_nobody_meets_the_same_opponent_again_if_possible():
         met |= {frozenset(pair) for pair in found}
     everyone = {frozenset(pair) for pair in combinations(names, 2)}
     assert pairs(names, everyone) == [("p0", "p1"), ("p2", "p3"), ("p4", "p5"), ("p6", "p7")]
+
+
+@pytest.mark.parametrize("rounds", [1, 2])
+def test_players_who_met_are_kept_apart_in_the_first_rounds(rounds):
+    random, names = Random(rounds), [f"p{number}" for number in range(13)]  # noqa: S311  (a simulation)
+    for _ in range(20):
+        met = {frozenset(random.sample(names, 2)) for _ in range(8)}
+        placed = fill_bracket(names, met, rounds)
+        blocks = [placed[line : line + 2**rounds] for line in range(0, 16, 2**rounds)]
+        assert not met & {frozenset(pair) for block in blocks for pair in combinations(block, 2)}
+        seeds = [placed[bracket(13).index(seed)] for seed in range(1, 14)]
+        for tier in (slice(1), slice(1, 2), slice(2, 4), slice(4, 8), slice(8, 13)):
+            assert sorted(seeds[tier]) == sorted(names[tier])
+    everyone = {frozenset(pair) for pair in combinations(names, 2)}
+    assert sorted(fill_bracket(names, everyone, rounds)) == ["", "", "", *sorted(names)]
+    assert fill_bracket(names, everyone, 0) == fill_bracket(names, (), rounds)
 
 
 def test_meetings_are_heats_of_two():

@@ -56,6 +56,10 @@ def test_the_entrants_of_a_race_are_seeded(store):
         ]  # fmt: skip
         assert [row["opponent"] for row in found] == ["b", "a", "=new", "c"]
         assert client.get(f"{POOL}/fixtures/gp/seeds?groups=0").status_code == 422
+        assert client.get(f"{POOL}/fixtures/gp/seeds?protect=5").status_code == 422
+        store.set_details("main", [{"player": name, "club": "North"} for name in ("b", "c")])
+        found = client.get(f"{POOL}/fixtures/gp/seeds?protect=1").json()
+        assert [(row["player"], row["line"]) for row in found] == [("a", 1), ("b", 3), ("c", 2), ("=new", 4)]
         assert client.get(f"{POOL}/fixtures/none/seeds").status_code == 404
     store.describe_pool("main", public=True)
     with calling(store) as client:

@@ -236,6 +236,7 @@ def seed(
         None, "--entrants", metavar="A,B,...", help="Entrants [default: everyone in FILE]. Can be repeated."
     ),
     groups: int | None = Option(None, min=1, max=1000, help="Divide the entrants into this many groups."),
+    protect: int = Option(0, max=4, min=0, help="Avoid rematches in this many first rounds of the bracket."),
     names: bool = Option(False, "--names", help="Print only the names, one per line, as Challonge reads them."),
     trf: bool = Option(False, "--trf", help="Print a tournament report (TRF16), as pairing programs read it."),
     pool: str | None = POOL,
@@ -260,7 +261,7 @@ def seed(
     entered = chain.from_iterable(names_in(entrants)) if entrants else rated.leaderboard(pool=pool)["player"]
 
     def look(members: list["Member"], _: str | None, sides: list[list["Member"]]) -> tuple[Seed, ...]:
-        return rated.seeds(members, groups=groups, met=met, pool=pool)
+        return rated.seeds(members, groups=groups, protect=protect, met=met, pool=pool)
 
     found, _ = resolve_field([[Member(name) for name in entered]], None, look)
     if names:

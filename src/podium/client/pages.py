@@ -85,12 +85,13 @@ class PageRoutes:
         return json_call("GET", "/pools/{pool}/fixtures/{fixture_id}", Fixture, pool=pool, fixture_id=fixture_id)
 
     @route
-    def seeds(self, pool: str, fixture_id: str, *, groups: int | None = None) -> Call[list[Seed]]:
+    def seeds(self, pool: str, fixture_id: str, *, groups: int | None = None, protect: int = 0) -> Call[list[Seed]]:
         """Return the entrants of an upcoming race as seeds of a tournament, with bracket lines, groups and pairs.
 
         Args:
             fixture_id: ID of the upcoming race.
             groups: Number of groups of the tournament. Default: no groups.
+            protect: Number of first rounds in which a bracket avoids rematches.
 
         Returns:
             A list. Each item is a player's place in a tournament. It has the fields `seed, player, rating, line, group,
@@ -101,7 +102,7 @@ class PageRoutes:
             "/pools/{pool}/fixtures/{fixture_id}/seeds",
             list[Seed],
             None,
-            {"groups": groups},
+            {"groups": groups, "protect": protect},
             pool=pool,
             fixture_id=fixture_id,
         )

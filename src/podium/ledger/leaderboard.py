@@ -112,6 +112,7 @@ class Standings:
         entrants: Sequence["Named"],
         *,
         groups: int | None = None,
+        protect: int = 0,
         met: Collection[frozenset[str]] = (),
         pool: str | None = None,
     ) -> "tuple[Seed, ...]":
@@ -120,6 +121,7 @@ class Standings:
         Args:
             entrants: the names of the players.
             groups: number of groups. Default: no groups.
+            protect: number of first rounds of the bracket, at most 4, in which these pairs should not meet.
             met: pairs of players who should not meet again in the next round.
             pool: the pool. Required if there are several pools.
 
@@ -134,7 +136,7 @@ class Standings:
         from podium.ledger.seeding import seeds  # noqa: PLC0415  (not needed if only ratings are used)
 
         system, field, states = self._field(entrants, (), None, self._existing(pool))
-        return seeds(system, {side[0].player: states[side[0].player] for side in field}, met, groups)
+        return seeds(system, {side[0].player: states[side[0].player] for side in field}, met, groups, protect)
 
     def expected(self, a: str, b: str, pool: str | None = None) -> float:
         """Return the current expected score of `a` against `b`. Unknown players count as newcomers.

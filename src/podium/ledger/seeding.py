@@ -3,6 +3,7 @@
 import math
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
+from itertools import product
 from typing import Any
 
 import polars as pl
@@ -12,6 +13,8 @@ from podium.errors import ParameterError
 from podium.support.answers import answer, described
 
 MAX_GROUPS = 1_000
+MAX_PROTECTED = 4  # number of rounds of a bracket
+MAX_EXCHANGES, WEAKEST = 200, 3  # number of exchanges of players, and of players to consider for each
 REPORT_NAME = 33  # number of characters for a name in a tournament report
 
 
@@ -31,7 +34,11 @@ class Seed:
 
 
 def seeds(
-    system: System, states: Mapping[str, Any], met: Collection[frozenset[str]] = (), groups: int | None = None
+    system: System,
+    states: Mapping[str, Any],
+    met: Collection[frozenset[str]] = (),
+    groups: int | None = None,
+    protect: int = 0,
 ) -> tuple[Seed, ...]:
     """Return the seeds of a tournament, best first.
 
@@ -40,7 +47,10 @@ def seeds(
         states: the state of each player. Newcomers keep their order.
         met: pairs of players who should not meet again in the next round.
         groups: the number of groups. Default: no groups.
+        protect: number of rounds of the bracket in which these pairs should not meet, whoever wins.
     """
+    if not 0 <= protect <= MAX_PROTECTED:
+        raise ParameterError(f"protect={protect}: use a number of rounds from 0 to {MAX_PROTECTED}")
     if groups is not None and not 1 <= groups <= MAX_GROUPS:
         raise ParameterError(f"groups={groups}: use a number from 1 to {MAX_GROUPS:,}")
 
@@ -49,14 +59,14 @@ def seeds(
         return -float(system.score(state.rating, getattr(state, "deviation", None))) if state.events else math.inf
 
     order = sorted(states, key=key)
-    lines = {seed: line for line, seed in enumerate(bracket(len(order)), start=1)}
+    lines = {player: line for line, player in enumerate(fill_bracket(order, met, protect), start=1)}
     opponents = {one: other for pair in pairs(order, met) for one, other in (pair, pair[::-1])}
     return tuple(
         Seed(
             seed=seed,
             player=player,
             rating=float(states[player].rating) if states[player].events else None,
-            line=lines[seed],
+            line=lines[player],
             group=None if groups is None else snake_group(seed, groups),
             opponent=opponents.get(player),
         )
@@ -91,6 +101,42 @@ def bracket(count: int) -> list[int]:
     while len(lines) < count:
         lines = [each for seed in lines for each in (seed, 2 * len(lines) + 1 - seed)]
     return lines
+
+
+def fill_bracket(order: Sequence[str], met: Collection[frozenset[str]], rounds: int) -> list[str]:
+    """Return the player on each line of a bracket, so that those who met cannot meet in the first rounds.
+
+    The players who can meet in these rounds are on one block of lines. Players change lines only within a tier (seeds 3
+    and 4, 5 to 8, 9 to 16, ...), so that the best still meet late. Some rematches may be left. Byes are empty.
+    """
+    block, seed_on = 2**rounds, bracket(len(order))
+    lines = sorted(range(len(seed_on)), key=seed_on.__getitem__)[: len(order)]  # in the order of the seeds
+    placed, seen = [order[seed - 1] if seed <= len(order) else "" for seed in seed_on], set[tuple[str, ...]]()
+
+    def clashes(*changed: int) -> int:
+        begins = [(line, line - line % block) for line in changed]
+        return sum(frozenset((placed[line], player)) in met for line, k in begins for player in placed[k : k + block])
+
+    def exchange(one: int, other: int) -> None:
+        placed[one], placed[other] = placed[other], placed[one]
+
+    for _ in range(MAX_EXCHANGES):
+        seen.add(tuple(placed))
+        found = []
+        weakest = [(place, line) for place, line in enumerate(lines) if clashes(line)][-WEAKEST:]
+        for (place, one), (other_place, other) in product(weakest, enumerate(lines)):
+            if place == other_place or place.bit_length() != other_place.bit_length():
+                continue
+            before = clashes(one, other)
+            exchange(one, other)
+            change = clashes(one, other) - before
+            if change <= 0 and tuple(placed) not in seen:
+                found.append((change, abs(place - other_place), one, other))
+            exchange(one, other)
+        if not found:
+            break
+        exchange(*min(found)[2:])
+    return placed
 
 
 def snake_group(seed: int, groups: int) -> int:

@@ -9,7 +9,7 @@ from fastapi import Depends, Query, Request
 from pydantic import AfterValidator, Field
 
 from podium.ledger.forecast import Member, members_in
-from podium.ledger.seeding import MAX_GROUPS, Seed
+from podium.ledger.seeding import Seed
 from podium.service.api.bodies import (
     EARLIEST,
     Entrant,
@@ -27,6 +27,7 @@ from podium.service.http.keys import pool_in_path
 from podium.service.http.requests import CurrentStore, ReadRouter, run_in
 from podium.service.http.visitors import find_visitor
 from podium.service.web.ahead.calendar import CurrentStakes, refuse_large_field
+from podium.service.web.ahead.races import Groups, Protect
 from podium.store.reading.ahead import RaceStakes, RunningRace, race_stakes
 from podium.store.writing.fixtures import MAX_ENTRANTS, Fixture, Places
 
@@ -138,11 +139,6 @@ def fixture(pool: PoolName, fixture_id: FixtureId, store: CurrentStore, _key: Re
     return store.fixture(pool, fixture_id)
 
 
-Groups = Annotated[
-    int | None, Query(ge=1, le=MAX_GROUPS, description="Number of groups of the tournament. Default: no groups.")
-]
-
-
 @router.get("/{pool}/fixtures/{fixture_id}/seeds")
 def seeds(
     pool: PoolName,
@@ -150,9 +146,10 @@ def seeds(
     store: CurrentStore,
     _key: ReadAccess,
     groups: Groups = None,
+    protect: Protect = 0,
 ) -> tuple[Seed, ...]:
     """Return the entrants of an upcoming race as seeds of a tournament, with bracket lines, groups and pairs."""
-    return store.seeds(pool, fixture_id, groups=groups)
+    return store.seeds(pool, fixture_id, groups=groups, protect=protect)
 
 
 async def sends_key(request: Request, reader: ReadAccess) -> bool:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
+from itertools import combinations
 
 import numpy as np
 import polars as pl
@@ -35,6 +36,7 @@ from podium.store.writing.fixtures import get_fixture, places_now
 from podium.support.answers import answer, described
 from podium.views.boards.board import ESTABLISHED, Board
 from podium.views.championship import span_of
+from podium.views.details import details_by_name
 from podium.views.events import Before, event_details, nu_now, system_and_states
 from podium.views.headlines import event_list
 from podium.views.models import answer_from
@@ -176,13 +178,15 @@ def stakes_of(
     return pool.value(("stakes", str(starting), *chosen, when, heats, margin), find)
 
 
-def seeds_of(pool: PoolReader, fixture: str, *, groups: int | None = None) -> tuple[Seed, ...]:
+def seeds_of(pool: PoolReader, fixture: str, *, groups: int | None = None, protect: int = 0) -> tuple[Seed, ...]:
     """Return the entrants of an upcoming race as the seeds of a tournament.
 
     Args:
         pool: the pool.
         fixture: the ID of the race.
         groups: number of groups. Default: no groups.
+        protect: number of first rounds of the bracket, at most 4, in which members of a club, and players who have met
+            in this season, are kept apart.
 
     Returns:
         The players in order of their scores, newcomers last. Pairs avoid opponents who have already met in this season.
@@ -199,9 +203,14 @@ def seeds_of(pool: PoolReader, fixture: str, *, groups: int | None = None) -> tu
         recent = slice(max(begin, events.order.size - MEETING_EVENTS), None)
         system, states = system_and_states(pool, players)
         states_of = dict(zip(players, states, strict=True))
-        return seeds(system, states_of, meetings(counting_results(pool, recent).frame), groups)
+        met = meetings(counting_results(pool, recent).frame)
+        if protect:
+            details = details_by_name(pool)
+            clubs = {player: details[player]["club"] for player in players if "club" in details.get(player, ())}
+            met |= {frozenset(pair) for pair in combinations(clubs, 2) if clubs[pair[0]] == clubs[pair[1]]}
+        return seeds(system, states_of, met, groups, protect)
 
-    return pool.value(("seeds", *players, groups), find)
+    return pool.value(("seeds", *players, groups, protect), find)
 
 
 def rated_members(sides: Sequence[Sequence[Member]], pool: Pool) -> list[list[Member]]:

@@ -17,7 +17,7 @@ from fastapi.responses import RedirectResponse
 from podium.errors import NearNameError, ParameterError, UnknownError
 from podium.ledger.forecast import Member
 from podium.ledger.hypothetical_race import DUEL, DUEL_SIDES, place_words
-from podium.ledger.seeding import MAX_GROUPS, tournament_report
+from podium.ledger.seeding import MAX_GROUPS, MAX_PROTECTED, tournament_report
 from podium.pages.drawing import signed_bar
 from podium.pages.numbers import DASH, MINUTE_S, percent, with_minus
 from podium.service.http.errors import BusyError
@@ -117,11 +117,16 @@ def race(
     )
 
 
-Groups = Annotated[int | None, Query(ge=1, le=MAX_GROUPS)]
+Groups = Annotated[
+    int | None, Query(ge=1, le=MAX_GROUPS, description="Number of groups of the tournament. Default: no groups.")
+]
+Protect = Annotated[
+    int, Query(ge=0, le=MAX_PROTECTED, description="Number of first rounds in which a bracket avoids rematches.")
+]
 
 
 @router.pool_page("/matches/{match_id}/seeds")
-def seeds(visit: VisiblePool, match_id: MatchId, groups: Groups = None) -> Response:
+def seeds(visit: VisiblePool, match_id: MatchId, groups: Groups = None, protect: Protect = 0) -> Response:
     """Return the page with the entrants of an upcoming race as the seeds of a tournament."""
     planned = visit.store.fixture(visit.pool, match_id)
     return visit.show(
@@ -129,15 +134,18 @@ def seeds(visit: VisiblePool, match_id: MatchId, groups: Groups = None) -> Respo
         tab="calendar",
         title=f"Seeds of {planned.title or match_id}",
         race=planned,
-        seeds=visit.store.seeds(visit.pool, match_id, groups=groups),
+        seeds=visit.store.seeds(visit.pool, match_id, groups=groups, protect=protect),
         groups=groups,
+        protect=protect,
     )
 
 
 @router.pool_page("/matches/{match_id}/seeds.{kind}")
-def seeds_file(visit: VisiblePool, match_id: MatchId, kind: Literal["csv", "trf"], groups: Groups = None) -> Response:
+def seeds_file(
+    visit: VisiblePool, match_id: MatchId, kind: Literal["csv", "trf"], groups: Groups = None, protect: Protect = 0
+) -> Response:
     """Return the seeds as a file: CSV for Challonge, start.gg and spreadsheets, or TRF for pairing programs."""
-    found = visit.store.seeds(visit.pool, match_id, groups=groups)
+    found = visit.store.seeds(visit.pool, match_id, groups=groups, protect=protect)
     if kind == "csv":
         text = without_formulas(pl.DataFrame(found, infer_schema_length=None)).write_csv()
     else:

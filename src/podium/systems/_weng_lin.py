@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
-from podium.engine.inputs import PRESENT, Columns, Entrant, Scratch, nobody_finished, slot_at, weight_at
+from podium.engine.inputs import PRESENT, Columns, Entrant, Scratch, is_sought, nobody_finished, slot_at, weight_at
 from podium.engine.rules import (
     enter,
     expect,
@@ -90,12 +90,17 @@ def judge_pair(params: Any, x: float, c: float, order: float) -> tuple[float, fl
 
 
 @rule
-def judge_teams(params: Any, lines: Any, teams: int, lanes: Any) -> None:
-    """Fill in each team's surprise and shrink. By default, they are computed from all pairs within the window."""
+def judge_teams(params: Any, lines: Any, teams: int, lanes: Any, sought: int) -> None:
+    """Fill in each team's surprise and shrink. By default, they are computed from all pairs within the window.
+
+    Only those of the team in the row `sought` are needed, or of all teams if it is negative.
+    """
     reach = int(min(params.window, float(teams)))
     for i in range(teams):
         lines[i, CUBED] = gamma_of(params, math.sqrt(lines[i, VARIANCE]), float(teams)) * lines[i, VARIANCE]
-    if teams >= WIDE and reach >= teams:
+    if sought >= 0:
+        judge_sought(params, lines, teams, reach, sought)
+    elif teams >= WIDE and reach >= teams:
         judge_wide(params, lines, teams, lanes)
     else:
         i, q = 0, 1
@@ -120,6 +125,19 @@ def gamma_of(params: Any, deviation: float, teams: float) -> float:
 def gamma_power(params: Any, inverse: float) -> float:
     """Return 1 / c^2, or 1 / c^3 if gamma is sigma / c, so that the product with `gamma_of` is gamma / c^2."""
     return inverse * inverse * (inverse if params.cubes else 1.0)
+
+
+@kernel
+def judge_sought(params: Any, lines: Any, teams: int, reach: int, sought: int) -> None:
+    """Judge the pairs of one team. Terms are added in the same order as for all pairs."""
+    for other in range(max(sought - reach, 0), min(sought + reach + 1, teams)):
+        if other != sought:
+            i, q = min(sought, other), max(sought, other)
+            order = 1.0 if lines[i, RANK] < lines[q, RANK] else 0.0
+            c = params.spread * math.sqrt(lines[i, VARIANCE] + lines[q, VARIANCE] + 2.0 * params.beta_squared)
+            verdict = verdict_of(params, lines[i, MU] - lines[q, MU], c, order)
+            lines[sought, SURPRISE] += verdict.v if sought == i else -verdict.v
+            lines[sought, SHRINK] += lines[sought, CUBED] * verdict.w
 
 
 @kernel
@@ -325,14 +343,16 @@ def judge_teams_of_heat(
     lines, weight = scratch.lines, weight_at(columns, heat)
     if nobody_finished(columns, start, stop):
         return
-    teams = gather_teams(columns, start, stop, lines)
+    teams, sought = gather_teams(columns, start, stop, lines), -1
     for i in range(start, stop):
         me = read(scratch.entering_states, slot_at(columns, i, first), entering)
         row = row_of(lines, i - start)
         part = part_in_team(columns, i, params.partial_play)
         lines[row, MU] += part * me.rating
         lines[row, VARIANCE] += part * part * me.deviation * me.deviation
-    judge_teams(params, lines, teams, scratch.workspace)
+        if columns.sought.size and is_sought(columns, first + slot_at(columns, i, first)):
+            sought = row
+    judge_teams(params, lines, teams, scratch.workspace, sought)
     for i in range(start, stop):
         slot = slot_at(columns, i, first)
         me = read(scratch.entering_states, slot, entering)

@@ -22,6 +22,7 @@ SLOPE = LN_10 / 400.0
 LOW, HIGH = 1.0, 8000.0  # bounds for the rating that a place deserves
 DELTA, WORST_RANK = range(2)  # columns of an entry's line
 MAX_CORRECTION = 10.0
+LARGE = 64  # contestants, from which keeping seeds saves time
 
 
 class Params(NamedTuple):
@@ -53,6 +54,7 @@ class Codeforces(System):
     entering_type = Entering
     teams = False
     needs_finisher = True
+    workspace = 1, int(HIGH)  # one seed for each whole rating
     unfinished = "It shares last place: all players who did not finish have the worst rank of the contest."
 
     initial: int = parameter(1500, "a newcomer's rating", unit="points", low=1, high=8000)
@@ -89,13 +91,17 @@ def judge_contest(
     if nobody_finished(columns, start, stop):
         return
     write_worst_ranks(columns, start, stop, lines)
+    if n >= LARGE:
+        scratch.workspace[: int(HIGH)] = 0.0
     total = 0.0
     for i in range(start, stop):
         me = read(entering_states, slot_at(columns, i, first), entering)
         seed = seed_of(columns, entering, entering_states, start, stop, first, me.strength, me.strength)
         rank = math.sqrt(lines[i - start, WORST_RANK] * seed)
         excluded = 0.0 if params.counts_self else me.strength
-        deserved = rating_of_rank(params, columns, entering, entering_states, start, stop, first, rank, excluded)
+        deserved = rating_of_rank(
+            params, columns, entering, entering_states, start, stop, first, rank, excluded, scratch.workspace
+        )
         lines[i - start, DELTA] = truncate((deserved - me.rating) / 2.0)
         total += lines[i - start, DELTA]
     shift = truncate(-total / n) - 1.0
@@ -149,13 +155,31 @@ def seed_of(
 
 @kernel
 def rating_of_rank(
-    params: Any, columns: Any, entering: Any, states: Any, start: int, stop: int, first: int, rank: float, absent: float
+    params: Any,
+    columns: Any,
+    entering: Any,
+    states: Any,
+    start: int,
+    stop: int,
+    first: int,
+    rank: float,
+    absent: float,
+    seeds: Any,
 ) -> float:
-    """Return the lowest whole rating for which one point more would be expected to place better than `rank`."""
+    """Return the lowest whole rating for which one point more would be expected to place better than `rank`.
+
+    In large fields, `seeds` keeps the seed of each rating among all contestants for the next contestant, or 0.
+    """
     low, high = LOW, HIGH
     while high - low > 1.0:
         middle = math.floor(0.5 * (low + high))
-        if seed_of(columns, entering, states, start, stop, first, strength_of(params, middle), absent) < rank:
+        mine, at = strength_of(params, middle), int(middle)
+        seed = seeds[at, 0] if stop - start >= LARGE else 0.0
+        if seed == 0.0:
+            seed = seed_of(columns, entering, states, start, stop, first, mine, 0.0)
+            if stop - start >= LARGE:
+                seeds[at, 0] = seed
+        if seed - absent / (absent + mine) < rank:
             high = middle
         else:
             low = middle

@@ -229,7 +229,7 @@ def judge_ranking(
 
 
 @shared.judge_teams.register
-def whole_ranking(params: Params, lines: Any, teams: int, lanes: Any) -> None:
+def whole_ranking(params: Params, lines: Any, teams: int, lanes: Any, sought: int) -> None:
     """Compute each team's strength; then, from the bottom up, the strength left at its rank; and then the evidence.
 
     Strengths are powers of e, or their logarithms if they are too far apart for one floating-point scale. Two teams

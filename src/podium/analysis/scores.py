@@ -8,12 +8,12 @@ import numpy as np
 import polars as pl
 
 from podium.analysis.predictions import HeatSelection, PairScores, Predictions, WinnerScores, predict
-from podium.engine.inputs import entries_of, heats_of
 from podium.engine.pool_state import PoolNumbers
 from podium.engine.replay import replay
 from podium.engine.system import System
 from podium.engine.tables.encoding import Events, encode
 from podium.errors import ParameterError
+from podium.ledger.hypothetical_race import entries_of_pool
 from podium.ledger.leaderboard import instant
 from podium.ledger.pair_predictions import held_heats, pair_predictions, pairs_in
 from podium.probability.draws import DRAW, learn_draws
@@ -116,9 +116,8 @@ def three_way_log_loss(events: Events, system: System, predictions: Predictions)
     duels = pairs_in(system, events, predictions.replayed, scores.pairs > 0)[0]
     losses = []
     for pool in events.pools:
-        first, last = heats_of(events.columns, pool.first)[0], heats_of(events.columns, pool.last - 1)[1]
-        entries = entries_of(events.columns, first)[0], entries_of(events.columns, last - 1)[1]
-        own = slice(*np.searchsorted(duels.first, entries).tolist())
+        entries = entries_of_pool(events.columns, pool)
+        own = slice(*np.searchsorted(duels.first, (entries.start, entries.stop)).tolist())
         if (duels.result[own] == DRAW).any():
             losses.append(-np.log(learn_draws(duels.expected[own], duels.result[own])[0]))
     return float(np.concatenate(losses).mean()) if losses else None

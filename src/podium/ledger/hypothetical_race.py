@@ -17,6 +17,7 @@ from podium.engine.inputs import (
     HEAT_COLUMNS,
     SHARED_COLUMNS,
     UPDATE_COLUMNS,
+    Columns,
     entries_of,
     heats_of,
 )
@@ -350,13 +351,18 @@ def check_margin(system: System, margin: float | None) -> None:
         raise ParameterError(f"margin: {margin} is not a margin of a win. Use a number of at least 0.")
 
 
+def entries_of_pool(columns: Columns, pool: Pool) -> slice:
+    """Return the range of a pool's entries."""
+    first, last = heats_of(columns, pool.first)[0], heats_of(columns, pool.last - 1)[1]
+    return slice(entries_of(columns, first)[0], entries_of(columns, last - 1)[1])
+
+
 def has_draws(events: Events, pool: str) -> bool:
     """Return True if two finishers have drawn in any heat of the pool."""
     columns = events.columns
     span = next((part for part in events.pools if part.name == pool), None)
     if span is None or not columns.rank.size:
         return False
-    first, last = heats_of(columns, span.first)[0], heats_of(columns, span.last - 1)[1]
-    entries = slice(entries_of(columns, first)[0], entries_of(columns, last - 1)[1])
+    entries = entries_of_pool(columns, span)
     tied = columns.rank[entries] != columns.place[entries]
     return bool((tied & (columns.finished[entries] > 0.0)).any() if columns.finished.size else tied.any())

@@ -272,10 +272,10 @@ def side_key(columns: Any, name_key: Any, event_key: Any, sides: Any, side: int,
 _fill_kernels = compile_twice(_fill)
 
 
-def count_newest(entrants: Numbers) -> int:
-    """Return the number of newest events from which draws are learnt, given the number of entrants of each event."""
-    within = int(np.searchsorted(np.cumsum(entrants[::-1]), NEWEST_ENTRANTS, "right"))
-    return min(within, NEWEST_EVENTS)
+def count_newest(entrants: Numbers, most_events: int = NEWEST_EVENTS, most_entrants: int = NEWEST_ENTRANTS) -> int:
+    """Return the number of newest events within these limits, given the number of entrants of each event."""
+    within = int(np.searchsorted(np.cumsum(entrants[::-1]), most_entrants, "right"))
+    return min(within, most_events)
 
 
 def learnt_nu(duels: Iterable[Pairs]) -> float:

@@ -17,7 +17,7 @@ from podium.engine.tables.selection import EVENT, unrated_status
 from podium.errors import ParameterError, UnknownError
 from podium.kernels.records import read
 from podium.ledger.hypothetical_race import has_draws
-from podium.ledger.pair_predictions import NEWEST_ENTRANTS, NEWEST_EVENTS, learnt_nu, pairs_in
+from podium.ledger.pair_predictions import NEWEST_ENTRANTS, NEWEST_EVENTS, count_newest, learnt_nu, pairs_in
 from podium.ledger.reasons import Explanation
 from podium.ledger.reasons.explaining import explain
 from podium.ledger.reasons.totals import ReasonTotals, divide_change, total_reasons
@@ -424,8 +424,7 @@ def newest_rated_positions(snapshot: Snapshot, most_events: int, most_rows: int)
     order = snapshot.events.order
     rated = np.flatnonzero(snapshot.events.columns.at("status", order.part("uid")) == RATED)
     lengths = np.diff(order.part("stop"), prepend=0)[rated]
-    count = int(np.searchsorted(np.cumsum(lengths[::-1]), most_rows, "right"))
-    return rated[rated.size - min(count, most_events, rated.size) :]
+    return rated[rated.size - count_newest(lengths, most_events, most_rows) :]
 
 
 def replays(pool: PoolAt, positions: Array, table: pl.DataFrame, largest: int) -> Iterator[tuple[Events, Replayed]]:

@@ -1,6 +1,7 @@
 """Details of players: beside the log, by a salted hash in it; IDs by which results name players."""
 
 import pytest
+from commands import streams
 from races import calling, rows
 
 import podium
@@ -211,3 +212,77 @@ def test_details_are_read_again_only_after_they_change(pool, monkeypatch):
         page = client.get("/main?club=rare").text
         assert '<option dir="auto" selected>rare</option>' in page
         assert '<option dir="auto">club 0</option>' in page
+
+
+SHEET = """event_id,player,position,Verein,Land,division,link,steam_id
+e9,ana,1,Wolves,,A,https://example.org/new,76561
+e9,ben,2,Bears,FR,B,not a page,76561
+e9,new,3,,,,,
+"""
+
+
+def ingest(pool, file, *more):
+    url = pool.engine.url.render_as_string(hide_password=False)
+    return streams("ingest", str(file), "--pool", "main", "--db", url, *more)[0]
+
+
+def test_columns_of_a_sheet_become_details(pool, tmp_path):
+    file = tmp_path / "sheet.csv"
+    file.write_text(SHEET)
+    plain = tmp_path / "plain.csv"
+    plain.write_text("\n".join(",".join(line.split(",")[:3]) for line in SHEET.splitlines()) + "\n")
+    read = podium.read_results(file, lenient=True)
+    assert read.frame.drop("team").equals(podium.read_results(plain).frame)
+    assert "details of players: Verein, Land, division, link, steam_id" in read.notes[0]
+    before = pool.player_details("main")
+    dry = ingest(pool, file, "--started-at", "2026-01-01", "--dry-run")
+    assert "details of 2 players would be: club, division, link, steam, country" in dry
+    assert pool.player_details("main") == before
+    done = ingest(pool, file, "--started-at", "2026-01-01")
+    assert "ben: link: 'not a page' is not the address of a page" in done
+    assert "ben: 'steam:76561' is already another player" in done
+    assert (details(pool).club, details(pool).country, details(pool).link) == (
+        "Wolves",
+        "DE",
+        "https://example.org/new",
+    )
+    assert (details(pool, "ben").club, details(pool, "ben").country, details(pool, "ben").link) == ("Bears", "FR", None)
+    assert details(pool, "new").club == "Other"
+    assert b"example.org" not in bodies(pool)
+    name = pool.anonymize("main", "ana")
+    ingest(pool, file, "--started-at", "2026-01-01")  # the old sheet again
+    assert details(pool, name) is None
+    assert "example.org" not in "".join(pool.export_pool("main"))
+    assert pool.verify() == []
+
+
+def test_clubs_that_are_teams_stay_teams(tmp_path):
+    file = tmp_path / "teams.csv"
+    file.write_text("event_id,player,club,team_score\nm,ana,Wolves,2\nm,ben,Wolves,2\nm,cleo,Bears,1\nm,dee,Bears,1\n")
+    read = podium.read_results(file, lenient=True)
+    assert read.frame["team"].to_list() == ["Wolves", "Wolves", "Bears", "Bears"]
+    assert [row["club"] for row in read.details] == ["Wolves", "Wolves", "Bears", "Bears"]
+    file.write_text("event_id,team,player,position,link\nm,Club,ana,1,x\nm,Club,ben,2,\n")
+    assert podium.read_results(file, lenient=True).details == ({"player": "ana", "link": "x"},)
+
+
+def test_events_of_the_api_have_details(pool):
+    entries = [{"player": "ana", "position": 1, "club": "Wolves", "country": ""}, {"player": "ben", "position": 2}]
+    event = {"event_id": "e9", "started_at": "2026-01-01T00:00:00Z", "entries": entries}
+    path = "/api/v1/pools/main/events"
+    with calling(pool, "write") as client:
+        assert client.post(f"{path}?dry_run=true", json=event).status_code == 200
+        assert details(pool).club == "Kart Club"
+        assert client.post(path, json=event).status_code == 201
+        assert (details(pool).club, details(pool).country) == ("Wolves", "DE")
+        entries[0] |= {"club": "Bears", "link": "nowhere"}
+        (receipt,) = client.post(path, json=event).json()
+        assert receipt["duplicate"]
+        assert "nowhere" in receipt["warnings"][0]
+        assert details(pool).club == "Bears"
+    with calling(pool) as client:
+        assert client.put(
+            f"{path}/e9", json=event | {"entries": [entries[0] | {"club": "Owls"}, entries[1]]}
+        ).is_success
+        assert details(pool).club == "Owls"
+    assert pool.verify() == []

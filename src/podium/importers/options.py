@@ -38,6 +38,7 @@ class Imported:
     names: Mapping[str, tuple[str, str]] = field(default_factory=dict)  # display name and last event of each player ID
     notes: tuple[str, ...] = ()  # decisions about the content, one per line
     made: Mapping[str, str] = field(default_factory=dict)  # the same as in `Results`
+    details: tuple[Mapping[str, str], ...] = ()  # the same as in `Results`
 
 
 class Format(NamedTuple):

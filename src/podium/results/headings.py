@@ -108,6 +108,17 @@ def encoding_of(headings: Iterable[str]) -> str | None:
 
 
 @cache
+def detail_words() -> dict[str, str]:
+    """Return the detail of a player for each folded heading."""
+    return {word: detail for detail, words in WORDS["details"].items() for word in words.split()}
+
+
+def detail_of(heading: str) -> str | None:
+    """Return the detail of a player that a column has if it says nothing about results, or None."""
+    return detail_words().get(fold(heading))
+
+
+@cache
 def sides() -> dict[str, str]:
     """Return the part of a match for each folded heading."""
     return {word: part for part, words in SIDES.items() for word in words.replace("|", " ").split()}

@@ -186,7 +186,8 @@ class Results:
     `frame` has the columns that contain values, and always `event_id`, `player`, `pool` and `status`. `sent` is the
     same data with the names as they were sent, or None if every name was already normalized. `notes` describe how a
     table in another layout was read, with one line per note. `made` contains the event IDs that Podium generated, each
-    with its round or game number or an empty string.
+    with its round or game number or an empty string. `details` are clubs and other details of players in the table, as
+    `Store.set_details` takes them.
     """
 
     frame: pl.DataFrame
@@ -194,6 +195,7 @@ class Results:
     sent: pl.DataFrame | None = None
     notes: tuple[str, ...] = ()
     made: Mapping[str, str] = field(default_factory=dict)
+    details: tuple[Mapping[str, str], ...] = ()
 
     def __repr__(self) -> str:
         events, players = (self.frame[name].n_unique() for name in ("event_id", "player"))

@@ -284,7 +284,7 @@ class Store(Reader):
     # Players
 
     rename, name_players = writes(accounts.rename_player), writes(accounts.name_players)
-    set_details = writes(accounts.set_details)
+    set_details, take_details = writes(accounts.set_details), writes(accounts.take_details)
     anonymize = writes(anonymizing.anonymize, even_closed=True, forgets=True)
     anonymization = reads(anonymizing.anonymization)
     blank_reason = writes(log.blank_reason, even_closed=True, forgets=True)

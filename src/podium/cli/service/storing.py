@@ -235,7 +235,12 @@ def ingest(
             return store.amend_sheet(target, rows, sheet=answered, actor=actor, reason=made, **how)
 
     done = run_or_ask(run, flags)
-    for refusal in [] if dry_run else store.name_players(target, called, actor=actor):
+    refusals = [] if dry_run else store.name_players(target, called, actor=actor)
+    if details := getattr(events, "details", ()):
+        fields = ", ".join(dict.fromkeys(name for row in details for name in row if name != "player"))
+        show.note(f"details of {counted(len(details), 'player')}{' would be' if dry_run else ''}: {fields}")
+        refusals += [] if dry_run else store.take_details(target, details, actor=actor)
+    for refusal in refusals:
         show.note(f"{refusal}")
     if not isinstance(done, list):
         show_changes(done, form, dry_run=dry_run)

@@ -34,7 +34,7 @@ from podium.importers.tables.maps import (
 )
 from podium.importers.times import LocalTimes
 from podium.results.columns import ALL, STATUSES, SYNONYMS
-from podium.results.headings import FINISHED, OUTCOME_LETTERS, OUTCOMES, fold
+from podium.results.headings import FINISHED, OUTCOME_LETTERS, OUTCOMES, detail_of, fold
 from podium.results.names import normalise
 from podium.support.words import suggestion
 
@@ -55,6 +55,21 @@ class Mapped:
     notes: tuple[str, ...] = ()
     # round by event ID that Podium made; empty if unknown
     rounds: Mapping[str, str] = field(default_factory=dict)
+    detail_headings: Mapping[str, str] = field(default_factory=dict)  # the grid's column for each detail of players
+
+    @property
+    def details(self) -> tuple[dict[str, str], ...]:
+        """The last details of each player in the rows, as `Store.set_details` takes them."""
+        if not self.detail_headings:
+            return ()
+        cells = self.grid.frame[self.rows].select(
+            pl.col(heading).cast(pl.String).str.strip_chars().replace("", None).alias(detail)
+            for detail, heading in self.detail_headings.items()
+        )
+        cells = cells.with_columns(self.table["player"].cast(pl.String)).drop_nulls("player")
+        last = cells.group_by("player", maintain_order=True).agg(pl.all().drop_nulls().last()).to_dicts()
+        found = ({name: text for name, text in row.items() if text is not None} for row in last)
+        return tuple(row for row in found if len(row) > 1)
 
     @cached_property
     def table(self) -> pl.DataFrame:
@@ -113,10 +128,27 @@ def apply_map(grid: Grid, mapping: Map) -> Mapped:
     rounds = {form: name or "" for event_id, name in made_ids if event_id for form in (event_id, normalise(event_id))}
     written = (name.replace(BAD, WRITTEN) for name in bad)
     frame = laid.select(ROW_NUMBER, *names, *written, *(pl.col(name).fill_null(value=False) for name in bad))
-    mapped = Mapped(grid, frame, remedies, headings, dropped, local.notes(), rounds)
+    mapped = Mapped(grid, frame, remedies, headings, dropped, local.notes(), rounds, detail_headings(grid, mapping))
     if mapping.distinct and not bad:  # bad cells are all empty now, but may have been different
         mapped = mapped.only_rows(mapped.table.to_struct().is_first_distinct())
     return by_event(mapped)
+
+
+def detail_headings(grid: Grid, mapping: Map) -> dict[str, str]:
+    """Return the column for each detail of players, among the columns without a meaning for results.
+
+    The teams in a column such as `Club` are also the players' clubs.
+    """
+    player = mapping.columns.get("player")
+    if mapping.layout.kind != "long" or mapping.is_preset or player is None or player.split:
+        return {}
+    used = {name for key, rule in mapping.columns.items() if key != "team" for name in rule.names}
+    unused = [name for name in grid.headings if name not in used and not grid.frame[name].dtype.is_nested()]
+    found: dict[str, str] = {}
+    for name in unused:
+        if detail := detail_of(name):
+            found.setdefault(detail, name)
+    return found
 
 
 def round_names(table: Table, headings: tuple[str, ...]) -> pl.Series:

@@ -326,9 +326,12 @@ def note(sheet: Sheet, columns: Columns) -> str:
     read += [name for name, heading in named.items() if heading == name]
     used = {*named.values()} | columns.used
     why = {heading: f" ({reason})" for heading, reason in columns.asides.items()}
-    return line(f"read {', '.join(read)}", columns.notes, [h + why.get(h, "") for h in sheet.headings if h not in used])
+    others = [heading for heading in sheet.headings if heading not in used]
+    details = [heading for heading in (*columns.headings("team"), *others) if heads.detail_of(heading)]
+    aside = [heading + why.get(heading, "") for heading in others if heading not in details]
+    return line(f"read {', '.join(read)}", columns.notes, aside, details)
 
 
-def line(read: str, notes: Sequence[str], aside: Sequence[str]) -> str:
-    parts = (("understood", notes), ("ignored", aside))
+def line(read: str, notes: Sequence[str], aside: Sequence[str], details: Sequence[str] = ()) -> str:
+    parts = (("understood", notes), ("details of players:", details), ("ignored", aside))
     return "; ".join([read, *(f"{what} {', '.join(words)}" for what, words in parts if words)])

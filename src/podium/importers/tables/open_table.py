@@ -31,7 +31,7 @@ def read_understood(path: str, name: str, content: bytes | None = None, answers:
     if form or (content is None and len(sources(path)) > 1):
         imported = read_format(form or "csv", [path])
         frame, notes = read_results(imported.table, name=name).frame, imported.notes
-        return Results(frame, name, None, notes + left_out(imported.dropped), imported.made)
+        return Results(frame, name, None, notes + left_out(imported.dropped), imported.made, imported.details)
     note, mapped = mapped_rows(path, content, name, answers)
     return checked(mapped, name, (note,) if note else ())
 
@@ -123,7 +123,8 @@ def checked(mapped: Mapped, name: str, notes: tuple[str, ...] = ()) -> Results:
     if findings.faults:
         raise ResultsError(name, [fault._replace(file=name) for fault in findings.faults])
     frame, sent = findings.checked
-    return Results(frame, name, sent, (*notes, *mapped.notes, *left_out(mapped.dropped)), mapped.rounds)
+    notes = (*notes, *mapped.notes, *left_out(mapped.dropped))
+    return Results(frame, name, sent, notes, mapped.rounds, mapped.details)
 
 
 def with_original_cells(mapped: Mapped) -> pl.DataFrame:

@@ -84,7 +84,7 @@ def check_options(name: str, options: Options) -> None:
 
 def read(files: Sequence[Source], options: Options) -> Imported:
     """Read files as results, each with its own map, and collect their errors."""
-    tables, bad, notes = list[pl.DataFrame](), list[Fault](), list[str]()
+    tables, bad, notes, details = list[pl.DataFrame](), list[Fault](), list[str](), list[Mapping[str, str]]()
     made, dropped, skipped = dict[str, str](), Counter[str](), 0
     for source in files:
         grid, mapping, note = read_with_map(source, options)
@@ -105,10 +105,12 @@ def read(files: Sequence[Source], options: Options) -> Imported:
         notes += [*([note] if note else grid.notes), *mapped.notes]
         skipped, dropped, made = skipped + count, dropped + mapped.dropped, {**made, **mapped.rounds}
         tables.append(mapped.table)
+        details += mapped.details
     table = pl.concat(tables, how="diagonal_relaxed")
     if len(tables) > 1 and not bad:
         read_results(table, name="all files together")
-    return Imported(table, dict(dropped), tuple(bad), skipped, notes=tuple(dict.fromkeys(notes)), made=made)
+    noted = tuple(dict.fromkeys(notes))
+    return Imported(table, dict(dropped), tuple(bad), skipped, notes=noted, made=made, details=tuple(details))
 
 
 def map_of_options(options: Options) -> Map | None:

@@ -224,7 +224,7 @@ async def apply(admission: Sender) -> Response:
     except PodiumError as error:
         return await refusal(admission, error, intent.heading, intent)
     count(admission, answer)
-    await run_in(threads.writing, name_players, admission, names)
+    await run_in(threads.writing, name_players, admission, names, intent.details.get("details", ()))
     path = pool_address(admission.pool, *intent.landing(answer))
     return go_on(admission.request, path, intent.done, undo)
 
@@ -239,13 +239,16 @@ def names_to_give(admission: Admission, intent: Intent) -> Mapping[str, str]:
     return {player: name for player, name in names.items() if player not in known}
 
 
-def name_players(admission: Admission, names: Mapping[str, str]) -> None:
-    """Rename players from their IDs to their names. If this fails, the results stay stored."""
-    if names:
-        try:
-            admission.store.name_players(admission.pool, names, actor=admission.key.name)
-        except PodiumError as error:
-            LOGGER.warning("pool %s: players could not get the names in a file: %s", admission.pool, error)
+def name_players(admission: Admission, names: Mapping[str, str], details: Sequence[Mapping[str, str]]) -> None:
+    """Rename players from their IDs to their names, and set their details. If this fails, the results stay stored."""
+    store, pool, actor = admission.store, admission.pool, admission.key.name
+    try:
+        if names:
+            store.name_players(pool, names, actor=actor)
+        if details:
+            store.take_details(pool, details, actor=actor)
+    except PodiumError as error:
+        LOGGER.warning("pool %s: players could not get the names and details in a file: %s", pool, error)
 
 
 def count(admission: Admission, answer: Any) -> None:

@@ -50,6 +50,7 @@ class Upload:
     map: str = ""  # map of its columns in TOML; empty if the headings are enough
     made: Mapping[str, str] = field(default_factory=dict)  # event IDs that Podium made, as in `Results`
     order: Order | None = None  # the sender's answer, for a pool without events
+    details: tuple[Mapping[str, str], ...] = ()  # as in `Results`
 
 
 @immutable
@@ -109,18 +110,18 @@ def read_file(
             if isinstance(read, Interview):
                 return replace(read, faults=tuple(called_by_sender(fault, path, name) for fault in read.faults))
             results, understood = read
-            frame, notes, made = results.frame, results.notes, results.made
+            frame, notes, made, details = results.frame, results.notes, results.made, results.details
             names: Mapping[str, str] = {}
         else:
             imported = read_format(form, [str(path)], Options(player="name" if by_name else "id", most_rows=MAX_ROWS))
             frame, note = of_pool(podium.read_results(imported.table, name=name).frame, pool)
             dropped = tuple(f"left out: {count:,} {reason}" for reason, count in imported.dropped.items())
             names = {player: called for player, (called, _) in imported.names.items()}
-            notes, made = (*imported.notes, *dropped, *note), imported.made
+            notes, made, details = (*imported.notes, *dropped, *note), imported.made, imported.details
     except ResultsError as error:
         faults = [called_by_sender(fault, path, name) for fault in error.faults]
         raise type(error)(of_sender(error.source, path, name), faults) from None
-    upload = Upload(frame, names, notes, map=understood, made=made, order=order)
+    upload = Upload(frame, names, notes, map=understood, made=made, order=order, details=details)
     start = start or (today if asks_order else "")
     uploaded = with_dates(
         frame, upload, title, start, every, asks=asks_order, typed=start != today, is_pasted=name == PASTED
@@ -207,7 +208,7 @@ def by_map(path: str, options: Options) -> podium.Results:
     """Return the results in a table, read with a map, and notes about them."""
     imported = read_format(TABLES, [path], options)
     notes = (*imported.notes, *left_out(imported.dropped))
-    return replace(podium.read_results(imported.table), notes=notes, made=imported.made)
+    return replace(podium.read_results(imported.table), notes=notes, made=imported.made, details=imported.details)
 
 
 def refuse_large(path: Path) -> None:

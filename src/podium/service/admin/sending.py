@@ -236,6 +236,7 @@ async def show_sent(admission: Admission, form: Form, file: WaitingFile, number:
             answer.headers["Retry-After"] = str(error.retry_after_s)
         return answer
     details: dict[str, Any] = {"rows": sent.rows, "names": dict(sent.names), "made_up": sent.made_up}
+    details |= {"details": [dict(row) for row in sent.details]} if sent.details else {}
     sheet = [sheet_name(name) if file.name else "", sent.map, ""]
     details |= {"sheet": sheet, "made": dict(sent.made)}
     details |= {} if sent.order is None else {"order": sent.order}

@@ -183,8 +183,20 @@ SentEquipment = Annotated[
 ]
 
 
-class Entry(Strict):
-    """A player's result in one heat."""
+class PlayerFields(Strict):
+    """Details of a player, all of which are optional."""
+
+    country: str | None = None
+    club: str | None = None
+    division: str | None = None
+    link: str | None = None
+    discord: str | None = None
+    steam: str | None = None
+    fide: str | None = None
+
+
+class Entry(PlayerFields):
+    """A player's result in one heat. Details such as the club are stored for the player, not for the event."""
 
     player: SentName
     heat: SentName | None = None
@@ -207,7 +219,7 @@ class Entry(Strict):
 
     def row(self) -> dict[str, Any]:
         """Return the entry as cells of a results table."""
-        cells = given(self)
+        cells = {name: value for name, value in given(self).items() if name not in PlayerFields.model_fields}
         return cells | {f"{SHARED}{kind}": name for kind, name in cells.pop("shared", {}).items()}
 
 
@@ -246,6 +258,12 @@ class Event(Strict):
             raise RefusedError("sequence", unknown_field("sequence"))
         shared = {name: value for name, value in given(self).items() if name not in ("entries", "match_id")}
         return [shared | entry.row() for entry in self.entries]
+
+    def details(self) -> list[dict[str, str]]:
+        """Return the details of each player who has some."""
+        names = ("player", *PlayerFields.model_fields)
+        rows = [{name: text for name, text in given(entry).items() if text and name in names} for entry in self.entries]
+        return [row for row in rows if len(row) > 1]
 
     def whens(self) -> list[datetime | float]:
         return [value for value in (self.started_at, self.sequence) if value is not None][:1]
@@ -317,22 +335,6 @@ class Merge(Strict):
 
     player: Annotated[SentName, Field(description="Account to merge.")]
     into: Annotated[SentName, Field(description="Player who gets the results of both.")]
-
-
-class StartingRating(Strict):
-    """The rating with which a player enters the first event, and the deviation if the system has one."""
-
-    player: SentName
-    rating: float
-    deviation: float | None = None
-
-
-class StartingRatings(Strict):
-    """Starting ratings of players."""
-
-    model_config = with_example({"players": [{"player": "zoe", "rating": 1800, "deviation": 120}]})
-
-    players: list[StartingRating] = Field(min_length=1, max_length=10_000, description="The players, who may be new.")
 
 
 class NewName(Strict):

@@ -1,8 +1,8 @@
-"""Routes for the details of players, such as clubs, countries and IDs in other programs."""
+"""Details of players, such as clubs, countries and IDs in other programs, and the bodies of starting ratings."""
 
 from pydantic import Field
 
-from podium.service.api.bodies import Strict, with_example
+from podium.service.api.bodies import PlayerFields, Strict, with_example
 from podium.service.api.dependencies import Admin, ReadAccess, RequestedAct, Sent
 from podium.service.http.errors import WRITE_ERRORS, error_responses
 from podium.service.http.json import PoolName, SentName
@@ -12,17 +12,10 @@ from podium.views.details import PlayerDetail, PlayerIds
 router = ReadRouter("players")
 
 
-class SentDetails(Strict):
+class SentDetails(PlayerFields):
     """Details of a player. Omitted fields keep their values. An empty string removes a detail."""
 
     player: SentName
-    country: str | None = None
-    club: str | None = None
-    division: str | None = None
-    link: str | None = None
-    discord: str | None = None
-    steam: str | None = None
-    fide: str | None = None
 
 
 class Details(Strict):
@@ -31,6 +24,22 @@ class Details(Strict):
     model_config = with_example({"players": [{"player": "ana", "club": "Kart Club", "discord": "80351110224678912"}]})
 
     players: list[SentDetails] = Field(min_length=1, max_length=10_000, description="The players, who may be new.")
+
+
+class StartingRating(Strict):
+    """The rating with which a player enters the first event, and the deviation if the system has one."""
+
+    player: SentName
+    rating: float
+    deviation: float | None = None
+
+
+class StartingRatings(Strict):
+    """Starting ratings of players."""
+
+    model_config = with_example({"players": [{"player": "zoe", "rating": 1800, "deviation": 120}]})
+
+    players: list[StartingRating] = Field(min_length=1, max_length=10_000, description="The players, who may be new.")
 
 
 @router.get("/{pool}/details")

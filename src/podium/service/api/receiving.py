@@ -234,6 +234,7 @@ class SentEvents(NamedTuple):
     rows: PlainRows | list[dict[str, Any]]  # of a results table
     match_ids: dict[str, str]  # registered match by event, for results of such matches
     starts: Sequence[datetime | int | float]  # dates or numbers of events; integers are microseconds since 1970
+    details: Sequence[dict[str, str]] = ()  # of players
 
     @classmethod
     def from_models(cls, body: Event | Batch) -> Self:
@@ -244,6 +245,7 @@ class SentEvents(NamedTuple):
             [row for event in events for row in event.rows()],
             {event.event_id: event.match_id for event in events if event.match_id is not None},
             [when for event in events for when in event.whens()],
+            [details for event in events for details in event.details()],
         )
 
     def whens(self) -> Iterator[datetime | float]:

@@ -26,6 +26,7 @@ from podium.service.api.dependencies import (
     Sent,
     parsed,
 )
+from podium.service.api.details import StartingRatings
 from podium.service.api.receiving import SentEvents, parse_events
 from podium.service.http.errors import WRITE_ERRORS, AccessError, error_responses
 from podium.service.http.json import POOLS_PATH, EventId, PlayerName, PoolName, RefusedError
@@ -175,6 +176,9 @@ async def submit(
         )
         return bodies.json_response(list[Receipt], receipts)
     receipts = await intake.submit(pool, sent.rows, act.key, sent.match_ids)
+    if sent.details:
+        refusals = await act.run(act.store.take_details, pool, sent.details)
+        receipts[0] = replace(receipts[0], warnings=(*receipts[0].warnings, *refusals))
     metrics.count_receipts(pool, receipts)
     return bodies.json_response(list[Receipt], receipts, 200 if all(receipt.duplicate for receipt in receipts) else 201)
 
@@ -227,7 +231,10 @@ async def amend(
     if body.match_id is not None:
         raise RefusedError("match_id", "cannot be changed. Leave it out of the correction.")
     refuse_backdated(correction.request, body.whens())
-    return await correction.correct(pool, event_id, correction.store.amend, body.rows())
+    answer = await correction.correct(pool, event_id, correction.store.amend, body.rows())
+    if not correction.dry_run and (details := body.details()):
+        await correction.run(correction.store.take_details, pool, details)
+    return answer
 
 
 @router.post(
@@ -288,7 +295,7 @@ async def void_player(pool: PoolName, player: PlayerName, act: RequestedRerate, 
 
 @router.put("/{pool}/starting-ratings", tags=["players"])
 async def set_starting_ratings(
-    pool: PoolName, act: RequestedRerate, body: Sent[bodies.StartingRatings], *, reason: Reason = ""
+    pool: PoolName, act: RequestedRerate, body: Sent[StartingRatings], *, reason: Reason = ""
 ) -> Rerated:
     """Set the ratings with which players enter their first events, and recalculate all later ratings."""
     refuse_backdating_limit(act.request)

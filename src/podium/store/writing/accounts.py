@@ -251,7 +251,22 @@ def name_players(pool: PoolReader, names: Mapping[str, str], *, actor: str = "")
     return refusals
 
 
-def set_details(pool: PoolReader, rows: Iterable[Mapping[str, Any]], *, actor: str = "") -> int:
+def take_details(pool: PoolReader, rows: Iterable[Mapping[str, Any]], *, actor: str = "") -> list[str]:
+    """Set the details that came with results of players whom the pool knows. Deleted names stay deleted.
+
+    Returns:
+        A sentence for each detail that is invalid, and stays as it was.
+    """
+    refusals: list[str] = []
+    given = [*rows]
+    known = known_numbers(pool, [row["player"] for row in given])
+    set_details(pool, [row for row in given if row["player"] in known], actor=actor, refusals=refusals)
+    return refusals
+
+
+def set_details(
+    pool: PoolReader, rows: Iterable[Mapping[str, Any]], *, actor: str = "", refusals: list[str] | None = None
+) -> int:
     """Set details of players, such as club and country, and IDs by which results may name them. No rating changes.
 
     Args:
@@ -259,6 +274,7 @@ def set_details(pool: PoolReader, rows: Iterable[Mapping[str, Any]], *, actor: s
         rows: a dict for each player with `player` and any of `country`, `club`, `division`, `link`, `discord`, `steam`
             and `fide`. Missing and None values do not change, and an empty string removes a detail.
         actor: the sender, for the log.
+        refusals: a list to which to add a sentence for each invalid detail. Default: the first one is an error.
 
     Returns:
         The number of players whose details have changed.
@@ -272,14 +288,22 @@ def set_details(pool: PoolReader, rows: Iterable[Mapping[str, Any]], *, actor: s
     numbers = ends_of(names, numbers_of(pool, names), pool.snapshot.merged)
     known, entries = details_by_account(pool, numbers), []
     for number, row in zip(numbers, given, strict=True):
-        sent = {field: text for field, text in row.items() if field != "player" and text is not None}
-        changed = {field: valid_detail(field, text) for field, text in sent.items()}
-        before = known.get(number, {})
+        before, changed = known.get(number, {}), dict[str, str]()
+        for field, text in row.items():
+            if field == "player" or text is None:
+                continue
+            try:
+                value = valid_detail(field, text)
+                if field in IDS:
+                    replace_id(pool, number, field, before.get(field, ""), value)
+                changed[field] = value
+            except (ParameterError, StoreError) as error:
+                if refusals is None:
+                    raise
+                refusals.append(f"{row['player']}: {error}")
         after = {field: text for field, text in (before | changed).items() if text}
         if after == before:
             continue
-        for field in IDS:
-            replace_id(pool, number, field, before.get(field), after.get(field))
         known[number] = after
         fields = sorted(field for field in changed if changed[field] != before.get(field, ""))
         body = {"fields": fields, "details": json.dumps(after, ensure_ascii=False)}
@@ -297,14 +321,14 @@ def valid_detail(field: str, text: Any) -> str:
     return admit(value, field) if value else ""
 
 
-def replace_id(pool: PoolReader, number: int, kind: str, before: str | None, after: str | None) -> None:
+def replace_id(pool: PoolReader, number: int, kind: str, before: str, after: str) -> None:
     """Give a player a new ID, by which results may name the player, in place of the former one."""
     if before == after:
         return
+    alias = f"{kind}:{after}"
+    if after and exact_numbers(pool, [alias]):
+        raise StoreError(f"{alias!r} is already another player. Merge the two if they are the same.")
     if before:
         forget_alias(pool, f"{kind}:{before}")
     if after:
-        alias = f"{kind}:{after}"
-        if exact_numbers(pool, [alias]):
-            raise StoreError(f"{alias!r} is already another player. Merge the two if they are the same.")
         insert_aliases(pool, [(alias, number)])

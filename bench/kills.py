@@ -3,8 +3,9 @@
     python bench/kills.py [--kills 150] [--kind sqlite|postgresql] [--workers 3] [--seed 1]
 
 The script starts its own servers on a free port of the loopback address, with a database in a temporary folder. Four
-writers send races to two pools, send some of them late, and void some. One client reads a stream and one receives a
-webhook. With several workers it kills one of them, or the process that started them. It prints JSON.
+writers send races to two pools, send some of them late, and void some. Players of a third pool report duels with their
+links, and their opponents confirm them. One client reads a stream and one receives a webhook. With several workers it
+kills one of them, or the process that started them. It prints JSON.
 """
 
 import argparse
@@ -30,8 +31,9 @@ from serving import PODIUM, free_port, postgres
 from workers import children
 
 import podium
-from podium.store import Store
+from podium.store import Store, reports
 from podium.store.keys import list_webhooks
+from podium.systems import find
 
 POOLS = {"main": "glicko2", "other": "elo"}
 WRITERS, PLAYERS = 4, 60
@@ -127,6 +129,55 @@ class Writers:
         return False
 
 
+class Reporters:
+    """Players who report duels with their personal links, one after another, and opponents who confirm them."""
+
+    def __init__(self, store, port):
+        store.create_pool("ladder", find("elo")(), reports="100%")
+        self.names = [f"p{number}" for number in range(PLAYERS)]
+        links = reports.change_links(store, "ladder", "give", self.names)
+        self.addresses = {link.player: f"http://127.0.0.1:{port}{link.path}" for link in links}
+        self.store, self.confirmed, self.ends = store, [], threading.Event()
+        self.thread = threading.Thread(target=self.run, daemon=True)
+
+    def run(self):
+        """Report and confirm until the end. A player may send 20 reports a day."""
+        for number in range(20 * PLAYERS):
+            one, other = self.names[number % PLAYERS], self.names[(number + 1) % PLAYERS]
+            form = {"event_id": f"form {number}", "lines": 2, "at": datetime.now(UTC).isoformat()}
+            for k, name in enumerate((one, other)):
+                form |= {f"name-{k}": name, f"place-{k}": k + 1}
+            if not self.send(one, form):
+                return
+            for report in reports.list_reports(self.store, "ladder"):
+                if self.send(other, {"report": report.report_id, "act": "confirm"}):
+                    self.confirmed.append(report.report_id)
+
+    def send(self, player, form):
+        """Repeat a form until it is stored, and return True unless the end comes first."""
+        while not self.ends.is_set():
+            try:
+                answer = httpx2.post(self.addresses[player], data=form, timeout=10.0)
+            except httpx2.TransportError:
+                time.sleep(0.02)
+                continue
+            if answer.status_code == 303:  # noqa: PLR2004
+                return True
+            if answer.status_code not in (429, 500, 503):
+                sys.exit(f"a link answered {answer.status_code}: {answer.text[:300]}")
+            time.sleep(0.02)
+        return False
+
+    def judge(self):
+        """Count the accepted reports that the service has not counted yet, and compare events with confirmations."""
+        reports.count_reports(self.store, "ladder")
+        events = [entry.subject for entry in self.store.log("ladder", most=10_000) if entry.kind == "submit"]
+        return {
+            "confirmed": len(self.confirmed), "counted": len(events), "lost": len({*self.confirmed} - {*events}),
+            "twice": len(events) - len({*events}), "waiting": len(reports.list_reports(self.store, "ladder")),
+        }  # fmt: skip
+
+
 def read_stream(url, key, seen, ends):
     """Read a pool's stream, and continue after each break."""
     while not ends.is_set():
@@ -204,15 +255,17 @@ def run(args, folder, database):
     seen.append(first)
     writers, ends = Writers(server.port, key, args.seed), threading.Event()
     reader = threading.Thread(target=read_stream, args=(url, key, seen, ends), daemon=True)
-    for thread in (*writers.threads, reader):
+    reporters = Reporters(store, server.port)
+    for thread in (*writers.threads, reader, reporters.thread):
         thread.start()
     for _ in range(args.kills):
         time.sleep(rng.uniform(*LIVES_S))
         server.kill(rng)
         server.start()
     time.sleep(2.0)
-    writers.ends.set()
-    for thread in writers.threads:
+    for sender in (writers, reporters):
+        sender.ends.set()
+    for thread in (*writers.threads, reporters.thread):
         thread.join()
     wait_for_webhook(database, store)
     time.sleep(2.0)
@@ -231,7 +284,7 @@ def run(args, folder, database):
             "entries": len(distinct), "repeated": len(came) - len(distinct), "without a gap": distinct == every,
             "in order": all(b > a for a, b in pairwise(distinct)),
         },
-        "verify": store.verify(),
+        "reports": reporters.judge(), "verify": store.verify(),
     }  # fmt: skip
     store.close()
     return figures

@@ -79,11 +79,16 @@ def at_bound(name, bound):
         return None
 
 
+def fit_teams(system, events):
+    """Return the events, with everybody alone if the system refuses teams."""
+    alone = {"team": None} if system.refuses_teams else {}
+    return [[row | alone for row in event] for event in events]
+
+
 def rate_all(system, events):
     """Rate events without the rejected ones, and return the final ratings and the number of rejections."""
     live, refused = podium.Live(system), 0
-    alone = {"team": None} if system.refuses_teams else {}
-    events = [[row | alone for row in event] for event in events]
+    events = fit_teams(system, events)
     while events:
         some, events = events[:TOGETHER], events[TOGETHER:]
         while some:
@@ -114,8 +119,8 @@ def run_kernels(names, *, whole):
     from podium.engine.heats import sums_up
     from podium.engine.tables.encoding import encode
 
-    results = podium.read_results([row for event in extreme_events(60, 3) for row in event])
     for name in names:
+        results = podium.read_results([row for event in fit_teams(find(name), extreme_events(60, 3)) for row in event])
         # The engine judges predictions, so one system covers its indexes. A system's own loop also runs in the replay,
         # which fills the rows of all entrants here, and those of one update for an explanation.
         judged = whole or (name == STANDING_FOR_PAIRWISE and bool(config.DISABLE_JIT))

@@ -256,6 +256,14 @@ def test_columns_of_a_sheet_become_details(pool, tmp_path):
     assert pool.verify() == []
 
 
+def test_results_do_not_replace_the_id_of_a_player(pool):
+    assert pool.take_details("main", [{"player": "ana", "steam": "2", "club": "Bears"}]) == [
+        "ana: has a different steam ID. An admin can change it."
+    ]
+    assert [each.steam for each in pool.player_ids("main") if each.player == "ana"] == [IDS["steam"]]
+    assert details(pool).club == "Bears"
+
+
 def test_clubs_that_are_teams_stay_teams(tmp_path):
     file = tmp_path / "teams.csv"
     file.write_text("event_id,player,club,team_score\nm,ana,Wolves,2\nm,ben,Wolves,2\nm,cleo,Bears,1\nm,dee,Bears,1\n")

@@ -252,7 +252,7 @@ def name_players(pool: PoolReader, names: Mapping[str, str], *, actor: str = "")
 
 
 def take_details(pool: PoolReader, rows: Iterable[Mapping[str, Any]], *, actor: str = "") -> list[str]:
-    """Set the details that came with results of players whom the pool knows. Deleted names stay deleted.
+    """Set the details that came with results of players whom the pool knows. IDs and deleted names stay as they are.
 
     Returns:
         A sentence for each detail that is invalid, and stays as it was.
@@ -295,7 +295,7 @@ def set_details(
             try:
                 value = valid_detail(field, text)
                 if field in IDS:
-                    replace_id(pool, number, field, before.get(field, ""), value)
+                    replace_id(pool, number, field, before.get(field, ""), value, is_fixed=refusals is not None)
                 changed[field] = value
             except (ParameterError, StoreError) as error:
                 if refusals is None:
@@ -321,10 +321,16 @@ def valid_detail(field: str, text: Any) -> str:
     return admit(value, field) if value else ""
 
 
-def replace_id(pool: PoolReader, number: int, kind: str, before: str, after: str) -> None:
-    """Give a player a new ID, by which results may name the player, in place of the former one."""
+def replace_id(pool: PoolReader, number: int, kind: str, before: str, after: str, *, is_fixed: bool) -> None:
+    """Give a player a new ID, by which results may name the player, in place of the former one.
+
+    Raises:
+        StoreError: the ID is another player's, or `is_fixed` and the player has a different one.
+    """
     if before == after:
         return
+    if before and is_fixed:
+        raise StoreError(f"has a different {kind} ID. An admin can change it.")
     alias = f"{kind}:{after}"
     if after and exact_numbers(pool, [alias]):
         raise StoreError(f"{alias!r} is already another player. Merge the two if they are the same.")

@@ -14,7 +14,7 @@ from podium.support.answers import answer, described
 
 MAX_GROUPS = 1_000
 MAX_PROTECTED = 4  # number of rounds of a bracket
-MAX_EXCHANGES, WEAKEST = 200, 3  # number of exchanges of players, and of players to consider for each
+MAX_EXCHANGES, MAX_TRIALS, WEAKEST = 200, 30_000, 3  # exchanges; pairs to try; players to consider for each exchange
 REPORT_NAME = 33  # number of characters for a name in a tournament report
 
 
@@ -120,7 +120,7 @@ def fill_bracket(order: Sequence[str], met: Collection[frozenset[str]], rounds: 
     def exchange(one: int, other: int) -> None:
         placed[one], placed[other] = placed[other], placed[one]
 
-    for _ in range(MAX_EXCHANGES):
+    for _ in range(min(MAX_EXCHANGES, MAX_TRIALS // (WEAKEST * len(order) + 1))):
         seen.add(tuple(placed))
         found = []
         weakest = [(place, line) for place, line in enumerate(lines) if clashes(line)][-WEAKEST:]

@@ -55,6 +55,13 @@ def later(monkeypatch, **span):
     monkeypatch.setattr(made, "now", lambda: moment)
 
 
+def test_a_report_does_not_show_whose_id_it_names(ladder):
+    report(ladder, "ana", "ben")
+    ladder.set_details("main", [{"player": "ben", "discord": "123"}])
+    with pytest.raises(ParameterError, match="nobody here has this name"):
+        report(ladder, "ana", "discord:123", form="2")
+
+
 def test_a_report_counts_when_the_opponent_confirms_it_and_then_counts_once(ladder):
     found = report(ladder, "ana", "ben")
     assert report(ladder, "ana", "ben", rows=[*map(dict, result("ana", "ben"))]).report_id == found.report_id

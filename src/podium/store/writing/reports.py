@@ -19,7 +19,6 @@ import sqlalchemy as sa
 
 from podium.errors import ParameterError, PodiumError, UnknownError
 from podium.log.database import StoreError
-from podium.log.players import known_numbers
 from podium.log.pools import read_report_rules
 from podium.log.schema import report
 from podium.log.statements import DAY_US, instant, now, of_pool, upsert
@@ -29,7 +28,7 @@ from podium.store.writing.proposals import Proposal
 from podium.store.writing.submission import Submission, submit
 from podium.support.answers import answer, described
 from podium.support.immutable import immutable
-from podium.views.names import present_names
+from podium.views.names import present_names, public_numbers
 
 OPEN, DISPUTED, ACCEPTED, COUNTED, REFUSED = "open", "disputed", "accepted", "counted", "refused"
 WAITING = OPEN, DISPUTED
@@ -175,7 +174,7 @@ def races_to_report(pool: PoolReader, player: int) -> list[Fixture]:
 
 def numbered_rows(pool: PoolReader, player: int, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Return the rows of a player's result, with numbers instead of names."""
-    numbers, merged = known_numbers(pool, [row["player"] for row in rows]), pool.snapshot.merged
+    numbers, merged = public_numbers(pool, [row["player"] for row in rows]), pool.snapshot.merged
     found = []
     for row in rows:
         if row["player"] not in numbers:

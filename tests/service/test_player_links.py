@@ -213,7 +213,7 @@ class Ladder:
         store.create_pool("ladder", find("elo")(), reports="50% 48h")
         self.paths = {}
         self.read_links(reports.change_links(store, "ladder", "give", self.players))
-        self.counting, self.silent, self.seen = [], [], Counter()
+        self.counting, self.silent, self.seen, self.drawn = [], [], Counter(), set()
 
     def read_links(self, links):
         self.paths = {link.player: link.path for link in links}
@@ -224,10 +224,7 @@ class Ladder:
     def play(self, number):
         """Report a result, and answer it in one of many ways."""
         reporter, random = self.players[number % len(self.players)], self.random
-        others = random.sample([each for each in self.players if each != reporter], random.choice((1, 1, 1, 2, 3, 4)))
-        field = random.sample([reporter, *others], len(others) + 1)
-        teams = "teams" if len(field) == 4 and random.random() < 0.7 else ""
-        places = {name: k % 2 + 1 if teams else k + 1 for k, name in enumerate(field)}
+        places, teams = self.draw_places(reporter)
         start = NOW - timedelta(days=3) + timedelta(minutes=number)
         sent = fields(places, f"form {number}", start, teams=teams)
         if random.random() < 0.2:
@@ -239,8 +236,20 @@ class Ladder:
             self.seen["revoked"] += 1
         assert {self.post(reporter, sent) for _ in range(random.choice((1, 2)))} == {303}
         report = next(each for each in reports.list_reports(self.store, "ladder") if each.started_at == start)
-        team = {name: places[name] if teams else name for name in field}
+        team = {name: places[name] if teams else name for name in places}
         self.answer(report, reporter, team, sent)
+
+    def draw_places(self, reporter):
+        """Draw a result that nobody has reported: players who report the same result of a day confirm each other."""
+        random, size = self.random, self.random.choice((1, 1, 1, 2, 3, 4))
+        while True:
+            others = random.sample([each for each in self.players if each != reporter], size)
+            field = random.sample([reporter, *others], len(others) + 1)
+            teams = "teams" if len(field) == 4 and random.random() < 0.7 else ""
+            places = {name: k % 2 + 1 if teams else k + 1 for k, name in enumerate(field)}
+            if frozenset(places.items()) not in self.drawn:
+                self.drawn.add(frozenset(places.items()))
+                return places, teams
 
     def report_wrongly(self, reporter, places, number):
         without = {name: place for name, place in places.items() if name != reporter}

@@ -7,12 +7,14 @@ import subprocess
 import sys
 from dataclasses import fields
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
+from operator import itemgetter
 
 import numpy as np
 import polars as pl
 import pytest
 from extent import times
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from strategies import histories
 
@@ -37,11 +39,25 @@ def faults_of(checks, history):
     return {name: fault for name, fault in found.items() if fault is not None}
 
 
+def has_nearly_equal_players(history):
+    """Return True if two players had nearly the same raw rating, perhaps at different times.
+
+    The published deviation of stk-rd jumps where a result is as surprising as a win between equals. Rounding alone then
+    decides on which side of the jump it is, so the order of rows matters.
+    """
+    start = history.system.newcomer().raw_rating  # players who have only quit are equal in any order
+    rows = history.rated.history.filter(pl.col("raw_rating") != start).select("player", "raw_rating").rows()
+    ordered = sorted({*rows}, key=itemgetter(1))
+    return any(one[0] != two[0] and two[1] - one[1] < 1e-6 for one, two in pairwise(ordered))
+
+
 @every_system
 @settings(max_examples=times(6, 400))
 @given(rows=histories(heats=2), seed=st.randoms(use_true_random=False))
 def test_a_system_meets_the_common_requirements(name, rows, seed):
     history = History(find(name)(), rows)
+    if name == "stk-rd":
+        assume(not has_nearly_equal_players(history))
 
     def any_order_of_rows_changes_only_rounding(history):
         return conformance.another_order_changes_only_rounding(history, lambda rows: seed.sample(rows, len(rows)))

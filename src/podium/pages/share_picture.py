@@ -238,7 +238,8 @@ def draw_png(svg: str, zoom: float = 1.0) -> bytes:
     foreign = {letter for letter in words if not letter.isascii() and is_missing(letter, system_fonts=False)}
     for letter in foreign:
         if is_missing(letter, system_fonts=True):
-            words = words.replace(letter, escape(anyascii(letter) or "?"))
+            latin = anyascii(letter) or "?"
+            words = words.replace(letter, "" if latin.startswith(":") else escape(latin))  # an emoji, such as :fire:
     return render(words, system_fonts=bool(foreign), zoom=zoom)
 
 

@@ -39,13 +39,12 @@ def verdict_on(header: PoolHeader, card: PlayerCard) -> str:
         sentence = f"Provisional rating after {counted(card.events, 'event')}."
     elif not card.last_ten_events:
         sentence = f"{counted(card.events, 'event')} so far, which established the rating."
+    elif card.last_ten_events < FORM_EVENTS:  # a trend leaves out the first five events, the sum of reasons does not
+        sentence = f"{counted(card.events, 'event')} so far."
     else:
         moved, words = shown(card.last_ten_shown, header.digits), f"last {counted(card.last_ten_events, 'event')}"
         sentence = f"{TRENDS[card.trend]}: {header.change(card.last_ten_shown)} in the {words}."
-        if card.last_ten_events < FORM_EVENTS:  # the first five are left out here, but not in the sum of reasons
-            since = f"{header.change(card.last_ten_shown)} in {counted(card.last_ten_events, 'event')}"
-            sentence = f"{TRENDS[card.trend]} since the fifth event: {since}."
-        elif card.trend == "steady" and moved:
+        if card.trend == "steady" and moved:
             way = "Up" if moved > 0 else "Down"
             within = f"within its own ±{header.rounded(card.chance)}: could be chance"
             sentence = f"{way} {abs(moved)} in the {words}, {within}."

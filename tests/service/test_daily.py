@@ -40,5 +40,5 @@ def test_daily_work_continues_after_the_database_was_busy(tmp_path, monkeypatch,
             with TestClient(create_app(store, daily=True)):
                 wait_until(lambda: "the database is busy" in caplog.text)
                 other.execute("ROLLBACK")
-                wait_until(lambda: {*names_of_caches(store)} == {"facts", "snapshot"})
+                wait_until(lambda: {*names_of_caches(store)} == {"facts", "hindsight", "snapshot"})
         assert store.verify() == []

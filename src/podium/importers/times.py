@@ -53,7 +53,7 @@ def parse(text: str, *, decimal: str = ".") -> Duration | None:
 
 
 def from_parts(parts: dict[str, str | None]) -> Duration | None:
-    """Return the duration made of these units, or None if there are no units or a lower unit is too large."""
+    """Return the duration made of these units, or None without units, or if a lower unit is too large."""
     present = [name for name in SIZES if parts.get(name) is not None]
     whole = {name: int(parts[name] or 0) for name in present}
     if not present or any(name in LIMITS and whole[name] > LIMITS[name] for name in present[1:]):
@@ -118,7 +118,7 @@ LATEST_US = (datetime(9999, 12, 31, 23, 59, 59, 999999, tzinfo=UTC) - EPOCH) // 
 
 
 class LocalTimes:
-    """Local times in a time zone. Hours that the clocks show twice, or not at all, get the earlier offset."""
+    """Local times in a time zone. Hours that the clocks show twice, or never, get the earlier offset."""
 
     def __init__(self, zone: str) -> None:
         self.name = zone

@@ -243,14 +243,14 @@ def draw_png(svg: str, zoom: float = 1.0) -> bytes:
     return render(words, system_fonts=bool(foreign), zoom=zoom)
 
 
-@cache
 def is_missing(letter: str, *, system_fonts: bool) -> bool:
     """Return True if no font has this letter, so that a box would appear."""
-    drawn, unknown = (
-        render(picture(Size(40, 40), PAPER, text(0, 30, one, 24, INK)), system_fonts=system_fonts)
-        for one in (letter, NEVER_DRAWN)
-    )
-    return drawn == unknown
+    return draw_letter(letter, system_fonts=system_fonts) == draw_letter(NEVER_DRAWN, system_fonts=system_fonts)
+
+
+@cache
+def draw_letter(letter: str, *, system_fonts: bool) -> bytes:
+    return render(picture(Size(40, 40), PAPER, text(0, 30, letter, 24, INK)), system_fonts=system_fonts)
 
 
 def render(svg: str, *, system_fonts: bool, zoom: float = 1.0) -> bytes:

@@ -61,10 +61,8 @@ def details_by_number(pool: PoolAt) -> dict[int, dict[str, str]]:
 
 def kept_with_details(pool: PoolAt, name: str, find: Callable[[], T]) -> T:
     """Return a value that depends only on details and merges. Other changes do not calculate it again."""
-    facts = (
-        pool.snapshot.details,
-        pool.snapshot.merged,
-    )  # snapshots share them, and the value keeps them, until a change
+    # snapshots share these mappings until one changes; the value keeps them, so that their identities stay in use
+    facts = pool.snapshot.details, pool.snapshot.merged
     return pool.answers.value((name, pool.id), (*map(id, facts),), lambda: (facts, find()))[1]
 
 

@@ -149,10 +149,8 @@ def shared_parts(account: Account, change: float) -> Divided:
     for heat, start, stop, mine in account.heats():
         theirs = account.opponents(heat, start, stop, mine)
         kinds = kinds_of(account, mine, theirs, DRAW + np.sign(place[theirs] - place[mine]))
-        for kind in (WON, DRAWN, LOST, BEAT_QUITTERS, QUIT):
-            entries = theirs[kinds == kind].tolist()
-            if entries:
-                members.setdefault(kind, []).extend(entries)
+        for entry, kind in zip(theirs.tolist(), kinds.tolist(), strict=True):
+            members.setdefault(kind, []).append(entry)
     # A single member receives each kind's share, so that the share is not divided.
     parts = [shares.Part(entries, entries[:1], alone=False) for entries in members.values()]
     alone, found = shares.fair_shares(account.system, account.update, account.entrant, account.states, change, parts)

@@ -224,7 +224,7 @@ async def apply(admission: Sender) -> Response:
     except PodiumError as error:
         return await refusal(admission, error, intent.heading, intent)
     count(admission, answer)
-    await run_in(threads.writing, name_players, admission, names, intent.details.get("details", ()))
+    await run_in(threads.writing, store_names_and_details, admission, names, intent.details.get("details", ()))
     path = pool_address(admission.pool, *intent.landing(answer))
     return go_on(admission.request, path, intent.done, undo)
 
@@ -239,7 +239,9 @@ def names_to_give(admission: Admission, intent: Intent) -> Mapping[str, str]:
     return {player: name for player, name in names.items() if player not in known}
 
 
-def name_players(admission: Admission, names: Mapping[str, str], details: Sequence[Mapping[str, str]]) -> None:
+def store_names_and_details(
+    admission: Admission, names: Mapping[str, str], details: Sequence[Mapping[str, str]]
+) -> None:
     """Rename players from their IDs to their names, and set their details. If this fails, the results stay stored."""
     store, pool, actor = admission.store, admission.pool, admission.key.name
     try:

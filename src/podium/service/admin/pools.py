@@ -1,6 +1,5 @@
 """Pages that create, describe, rate, export, close and delete pools."""
 
-import re
 from dataclasses import fields
 from functools import cache
 from tempfile import SpooledTemporaryFile
@@ -15,7 +14,7 @@ from podium.errors import ParameterError
 from podium.ledger.leaderboard import instant
 from podium.ledger.point_schemes import SCHEMES
 from podium.log.display import TIERS
-from podium.log.pools import NO_DESCRIPTION, DescriptionChanges, Order, PoolDescription
+from podium.log.pools import NO_DESCRIPTION, DescriptionChanges, Order, PoolDescription, read_report_rules
 from podium.results.names import normalise
 from podium.service.admin.forms import Choices, Done, Field, FormsPage, Item, Section, acts, shows
 from podium.service.admin.intents import POOL_ADDRESS, Admin, AdminOfAll, Admission, Intent, SignedIn
@@ -61,7 +60,9 @@ def description_fields(says: PoolDescription, name: str = "its name") -> tuple[F
     more = [word for word in points[bool(scheme) :] if word != drop]
     settings, _, tiers = says.display.partition(TIERS)
     scale = dict(word.split("=") for word in settings.split())
-    share, hours, *_ = [*re.findall("[0-9]+", says.reports), "", ""]
+    rules = read_report_rules(says.reports)
+    share = f"{rules.share:.0%}".rstrip("%") if says.reports else ""
+    hours = "" if rules.hours is None else str(rules.hours)
     standings, scores, reports = "Championship points", "Scale of scores, tiers and IDs", "Results that players report"
     return (
         Field(name="title", label=f"Title (empty: {name})", value=says.title),

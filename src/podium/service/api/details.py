@@ -1,4 +1,4 @@
-"""Details of players, such as clubs, countries and IDs in other programs, and the bodies of starting ratings."""
+"""Routes for the details of players, such as clubs, countries and IDs in other programs."""
 
 from pydantic import Field
 
@@ -24,22 +24,6 @@ class Details(Strict):
     model_config = with_example({"players": [{"player": "ana", "club": "Kart Club", "discord": "80351110224678912"}]})
 
     players: list[SentDetails] = Field(min_length=1, max_length=10_000, description="The players, who may be new.")
-
-
-class StartingRating(Strict):
-    """The rating with which a player enters the first event, and the deviation if the system has one."""
-
-    player: SentName
-    rating: float
-    deviation: float | None = None
-
-
-class StartingRatings(Strict):
-    """Starting ratings of players."""
-
-    model_config = with_example({"players": [{"player": "zoe", "rating": 1800, "deviation": 120}]})
-
-    players: list[StartingRating] = Field(min_length=1, max_length=10_000, description="The players, who may be new.")
 
 
 @router.get("/{pool}/details")

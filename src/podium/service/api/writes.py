@@ -11,6 +11,7 @@ from typing import Annotated, Any, TypeVar
 
 from fastapi import APIRouter, Depends, Path, Query, Response
 from fastapi.concurrency import run_in_threadpool
+from pydantic import Field
 
 from podium import systems
 from podium.engine.system import System
@@ -26,10 +27,9 @@ from podium.service.api.dependencies import (
     Sent,
     parsed,
 )
-from podium.service.api.details import StartingRatings
 from podium.service.api.receiving import SentEvents, parse_events
 from podium.service.http.errors import WRITE_ERRORS, AccessError, error_responses
-from podium.service.http.json import POOLS_PATH, EventId, PlayerName, PoolName, RefusedError
+from podium.service.http.json import POOLS_PATH, EventId, PlayerName, PoolName, RefusedError, SentName
 from podium.service.http.keys import (
     find_visible_key,
     lacking,
@@ -291,6 +291,22 @@ async def void_player(pool: PoolName, player: PlayerName, act: RequestedRerate, 
     """Void every rated event of a player, for example after a ban."""
     refuse_backdating_limit(act.request)
     return await act.rerate(pool, accounts.void_player(player), reason)
+
+
+class StartingRating(bodies.Strict):
+    """The rating with which a player enters the first event, and the deviation if the system has one."""
+
+    player: SentName
+    rating: float
+    deviation: float | None = None
+
+
+class StartingRatings(bodies.Strict):
+    """Starting ratings of players."""
+
+    model_config = bodies.with_example({"players": [{"player": "zoe", "rating": 1800, "deviation": 120}]})
+
+    players: list[StartingRating] = Field(min_length=1, max_length=10_000, description="The players, who may be new.")
 
 
 @router.put("/{pool}/starting-ratings", tags=["players"])

@@ -10,6 +10,8 @@ from typing import Any, NamedTuple
 
 from answers import FOLDER, WIDTH, modules, openapi_document, tidied, type_of
 
+from podium.client.calls import IN_QUERY
+
 PREFIX = "/api/v1"
 CLASSES = {
     "reads": ("ReadRoutes", "The routes that read pools"),
@@ -27,7 +29,7 @@ from datetime import date
 from typing import Literal
 
 {answers}
-from podium.client.calls import Call, Entrants, Moment, entrant_rows, json_call, nothing, rerated, route
+from podium.client.calls import Entrants, Moment, nothing, rerated, sends
 
 
 class {name}:
@@ -37,35 +39,34 @@ class {name}:
 
 
 class Argument(NamedTuple):
-    """An argument of a route: its name, its type, its default if it has one, the value to send, and its description."""
+    """An argument of a route: its name, its type, its default if it has one, and its description."""
 
     name: str
     kind: str
     default: str | None
-    sent: str
     description: str
 
 
-DRY_RUN = Argument("dry_run", "bool", "False", "dry_run", "Save nothing.")
-VERSION = Argument("version", "str | None", "None", "", "Version that the event had. Fail with 412 if it has changed.")
+DRY_RUN = Argument("dry_run", "bool", "False", "Save nothing.")
+VERSION = Argument("version", "str | None", "None", "Version that the event had. Fail with 412 if it has changed.")
 
 
 def argument(name: str, details: dict[str, Any], *, is_required: bool) -> Argument:
     """Return a parameter or a field of a body as an argument."""
     choices = [each for each in details.get("anyOf", [details]) if each.get("type") != "null"]
-    schema, sent, description = choices[0], name, details.get("description", "")
+    schema, description = choices[0], details.get("description", "")
     default = details.get("default")
     if name in ("entrants", "players"):
-        kind, sent = "Entrants", f"entrant_rows({name})"
+        kind = "Entrants"
     elif schema["type"] == "array":
-        kind, sent, default = f"Iterable[{type_of(schema['items'])}]", f"[*{name}]", ()
+        kind, default = f"Iterable[{type_of(schema['items'])}]", ()
     elif schema.get("format") == "date-time":
         kind, default = "Moment", None  # the service has the same default
     else:
         kind = "date | str" if name in DATES else type_of(schema)
     if is_required:
-        return Argument(name, kind, None, sent, description)
-    return Argument(name, f"{kind} | None" if default is None else kind, repr(default), sent, description)
+        return Argument(name, kind, None, description)
+    return Argument(name, f"{kind} | None" if default is None else kind, repr(default), description)
 
 
 def fields(operation: dict[str, Any], schemas: dict[str, Any]) -> list[Argument]:
@@ -148,26 +149,16 @@ def method_source(verb: str, path: str, operation: dict[str, Any], schemas: dict
     named = [each for each in given if each not in first]
     heads = ["self", *map(declaration, first), *(["*", *map(declaration, named)] if named else [])]
 
-    words = [f'"{verb.upper()}"', f'"{path.removeprefix(PREFIX)}"', kind]
-    if of_body or of_query:
-        words.append(mapping(of_body) if of_body else "None")
-    if of_query:
-        words.append(mapping(of_query))
-    call = f"json_call({', '.join([*words, *(f'{each.name}={each.name}' for each in of_path)])})"
-    call += ".of_version(version)" if has_version else ""
-    call += f".then({conversion})" if conversion else ""
-    head = f"    @route\n    def {name}({', '.join(heads)}) -> Call[{result}]:"
-    return f"{head}\n{docstring(operation, given, schemas)}\n        return {call}\n"
+    if (verb != "get" and {each.name for each in of_query} - IN_QUERY) or {each.name for each in of_body} & IN_QUERY:
+        raise ValueError(f"{name}: `sends` would not know what belongs into the query and what into the body")
+    words = [f'"{verb.upper()} {path.removeprefix(PREFIX)}"', *([kind, conversion] if conversion else [])]
+    head = f"    @sends({', '.join(words)})\n    def {name}({', '.join(heads)}) -> {result}:"
+    return f"{head}\n{docstring(operation, given, schemas)}\n"
 
 
 def declaration(each: Argument) -> str:
     """Return an argument as the source in the head of a method."""
     return f"{each.name}: {each.kind}" + ("" if each.default is None else f" = {each.default}")
-
-
-def mapping(given: list[Argument]) -> str:
-    """Return arguments as the source of a dict."""
-    return "{" + ", ".join(f'"{each.name}": {each.sent}' for each in given) + "}"
 
 
 def routes(document: dict[str, Any]) -> dict[str, str]:

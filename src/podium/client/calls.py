@@ -167,9 +167,9 @@ class route(Generic[Arguments, Answer]):  # noqa: N801  (a decorator)
     def __init__(self, build: Callable[Concatenate[Any, Arguments], Call[Answer]]) -> None:
         self.build = build
         signature = inspect.signature(build)
-        (answer,) = get_args(signature.return_annotation)
-        shown = signature.replace(return_annotation=None if answer is type(None) else answer)
-        build.__signature__ = shown  # type: ignore[attr-defined]  # what `help` shows
+        if get_origin(signature.return_annotation) is Call:
+            (answer,) = get_args(signature.return_annotation)
+            build.__signature__ = signature.replace(return_annotation=answer)  # type: ignore[attr-defined]  # for `help`
 
     @overload
     def __get__(self, client: None, owner: type) -> Callable[Concatenate[Any, Arguments], Call[Answer]]: ...
@@ -187,6 +187,51 @@ class route(Generic[Arguments, Answer]):  # noqa: N801  (a decorator)
             return client.send(self.build(client, *args, **kwargs))
 
         return send
+
+
+IN_QUERY = frozenset({"dry_run", "effects_after", "kind", "reason"})  # arguments of writing routes
+
+
+def sends(
+    request: str, kind: Any = None, convert: Callable[[Any], Any] | None = None
+) -> Callable[[Callable[Concatenate[Any, Arguments], Answer]], route[Arguments, Answer]]:
+    """Turn a declaration without a body into the route of a request, such as `GET /pools/{pool}/events`.
+
+    A GET request has all arguments in its path and its query. Other requests have those of `IN_QUERY` in the query,
+    `version` as `If-Match`, and the others in the body.
+
+    Args:
+        kind: type of the JSON in the answer. Default: what the declaration returns.
+        convert: converts that JSON to what the declaration returns.
+    """
+    method, path = request.split()
+
+    def decorate(declaration: Callable[Concatenate[Any, Arguments], Answer]) -> route[Arguments, Answer]:
+        signature = inspect.signature(declaration)
+
+        @functools.wraps(declaration)
+        def build(*args: Any, **kwargs: Any) -> Any:
+            given = signature.bind(*args, **kwargs)
+            given.apply_defaults()
+            names, query, body = dict[str, Any](), dict[str, Any](), dict[str, Any]()
+            for name, value in [*given.arguments.items()][1:]:
+                is_in_query = method == "GET" or name in IN_QUERY
+                place = names if f"{{{name}}}" in path else query if is_in_query else body
+                place[name] = sent(name, value)
+            version = body.pop("version", None)
+            call = json_call(method, path, kind or signature.return_annotation, body or None, query, **names)
+            return call.of_version(version) if convert is None else call.then(convert)
+
+        return route(build)
+
+    return decorate
+
+
+def sent(name: str, value: Any) -> Any:
+    """Return an argument as it is sent: entrants as rows, and other iterables as lists."""
+    if name in ("entrants", "players"):
+        return entrant_rows(value)
+    return [*value] if isinstance(value, Iterable) and not isinstance(value, str) else value
 
 
 def entrant_rows(entrants: Entrants | None) -> list[Mapping[str, Any]] | None:

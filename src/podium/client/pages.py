@@ -7,7 +7,7 @@ from typing import Literal
 from podium.client.answers import (
     Leaderboard,
 )
-from podium.client.calls import Call, Moment, json_call, route
+from podium.client.calls import Moment, sends
 from podium.client.chance_answers import (
     Fixture,
     RaceStakes,
@@ -36,8 +36,8 @@ from podium.client.page_answers import (
 class PageRoutes:
     """The routes that read pages and upcoming races."""
 
-    @route
-    def events(self, pool: str, *, top: int = 50, cursor: str | None = None) -> Call[EventListPage]:
+    @sends("GET /pools/{pool}/events")
+    def events(self, pool: str, *, top: int = 50, cursor: str | None = None) -> EventListPage:
         """Return a page of events, newest first, each with a headline.
 
         Args:
@@ -47,12 +47,11 @@ class PageRoutes:
         Returns:
             A page of the list of events. It has the fields `events, next`.
         """
-        return json_call("GET", "/pools/{pool}/events", EventListPage, None, {"top": top, "cursor": cursor}, pool=pool)
 
-    @route
+    @sends("GET /pools/{pool}/fixtures")
     def fixtures(
         self, pool: str, *, since: Moment | None = None, ahead: bool = False, most: int = 100
-    ) -> Call[list[Fixture]]:
+    ) -> list[Fixture]:
         """List planned races, both upcoming and past, by start time.
 
         Args:
@@ -63,17 +62,9 @@ class PageRoutes:
             A list. Each item is an upcoming or past race. It has the fields `fixture_id, title, starts_at, entrants,
             status`.
         """
-        return json_call(
-            "GET",
-            "/pools/{pool}/fixtures",
-            list[Fixture],
-            None,
-            {"since": since, "ahead": ahead, "most": most},
-            pool=pool,
-        )
 
-    @route
-    def fixture(self, pool: str, fixture_id: str) -> Call[Fixture]:
+    @sends("GET /pools/{pool}/fixtures/{fixture_id}")
+    def fixture(self, pool: str, fixture_id: str) -> Fixture:
         """Return an upcoming or past race as it was planned, with its result.
 
         Args:
@@ -82,10 +73,9 @@ class PageRoutes:
         Returns:
             An upcoming or past race. It has the fields `fixture_id, title, starts_at, entrants, status`.
         """
-        return json_call("GET", "/pools/{pool}/fixtures/{fixture_id}", Fixture, pool=pool, fixture_id=fixture_id)
 
-    @route
-    def seeds(self, pool: str, fixture_id: str, *, groups: int | None = None, protect: int = 0) -> Call[list[Seed]]:
+    @sends("GET /pools/{pool}/fixtures/{fixture_id}/seeds")
+    def seeds(self, pool: str, fixture_id: str, *, groups: int | None = None, protect: int = 0) -> list[Seed]:
         """Return the entrants of an upcoming race as seeds of a tournament, with bracket lines, groups and pairs.
 
         Args:
@@ -97,20 +87,11 @@ class PageRoutes:
             A list. Each item is a player's place in a tournament. It has the fields `seed, player, rating, line, group,
             opponent`.
         """
-        return json_call(
-            "GET",
-            "/pools/{pool}/fixtures/{fixture_id}/seeds",
-            list[Seed],
-            None,
-            {"groups": groups, "protect": protect},
-            pool=pool,
-            fixture_id=fixture_id,
-        )
 
-    @route
+    @sends("GET /pools/{pool}/fixtures/{fixture_id}/stakes")
     def fixture_stakes(
         self, pool: str, fixture_id: str, player: str | None = None, *, heats: int = 1, new: Iterable[str] = ()
-    ) -> Call[RaceStakes]:
+    ) -> RaceStakes:
         """Return how each place in an upcoming race would change the rating of the first entrant or of a given player.
 
         The table is at most a minute old.
@@ -125,18 +106,9 @@ class PageRoutes:
             The effect of each place in an upcoming race. It has the fields `stakes, entrants, headline, outlook,
             method, draws, is_exact, error, age_s`.
         """
-        return json_call(
-            "GET",
-            "/pools/{pool}/fixtures/{fixture_id}/stakes",
-            RaceStakes,
-            None,
-            {"player": player, "heats": heats, "new": [*new]},
-            pool=pool,
-            fixture_id=fixture_id,
-        )
 
-    @route
-    def places(self, pool: str, fixture_id: str) -> Call[RunningRace]:
+    @sends("GET /pools/{pool}/fixtures/{fixture_id}/places")
+    def places(self, pool: str, fixture_id: str) -> RunningRace:
         """Return the current standings of a race, and how ratings would change if the race ended now.
 
         Live standings do not count towards ratings.
@@ -148,11 +120,8 @@ class PageRoutes:
             The current places in a race, and everyone's rating change if the race ended now. It has the fields `places,
             out, posted_at, changes, likely`.
         """
-        return json_call(
-            "GET", "/pools/{pool}/fixtures/{fixture_id}/places", RunningRace, pool=pool, fixture_id=fixture_id
-        )
 
-    @route
+    @sends("GET /pools/{pool}/leaderboard/newest")
     def newest_entrants(
         self,
         pool: str,
@@ -164,7 +133,7 @@ class PageRoutes:
         country: str | None = None,
         club: str | None = None,
         division: str | None = None,
-    ) -> Call[Leaderboard]:
+    ) -> Leaderboard:
         """List the players on the leaderboard who took part in the latest rated event, largest gain first.
 
         Args:
@@ -181,24 +150,8 @@ class PageRoutes:
             A page of the leaderboard. It has the fields `players, next, listed, rated, since, newest, provisional,
             since_sequence`.
         """
-        return json_call(
-            "GET",
-            "/pools/{pool}/leaderboard/newest",
-            Leaderboard,
-            None,
-            {
-                "top": top,
-                "min_events": min_events,
-                "active_within": active_within,
-                "provisional": provisional,
-                "country": country,
-                "club": club,
-                "division": division,
-            },
-            pool=pool,
-        )
 
-    @route
+    @sends("GET /pools/{pool}/players/{player}/page")
     def page_of(
         self,
         pool: str,
@@ -211,7 +164,7 @@ class PageRoutes:
         country: str | None = None,
         club: str | None = None,
         division: str | None = None,
-    ) -> Call[PlayerPage]:
+    ) -> PlayerPage:
         """Find the page of the leaderboard that shows a player.
 
         Args:
@@ -228,28 +181,9 @@ class PageRoutes:
         Returns:
             The page of a board that shows a player. It has the fields `cursor`.
         """
-        return json_call(
-            "GET",
-            "/pools/{pool}/players/{player}/page",
-            PlayerPage,
-            None,
-            {
-                "top": top,
-                "min_events": min_events,
-                "active_within": active_within,
-                "provisional": provisional,
-                "country": country,
-                "club": club,
-                "division": division,
-            },
-            pool=pool,
-            player=player,
-        )
 
-    @route
-    def group_ranks(
-        self, pool: str, by: Literal["club", "country", "division"], *, best: int = 3
-    ) -> Call[list[GroupRank]]:
+    @sends("GET /pools/{pool}/groups/{by}")
+    def group_ranks(self, pool: str, by: Literal["club", "country", "division"], *, best: int = 3) -> list[GroupRank]:
         """Rank clubs, countries or divisions by the mean score of their best ranked players of the last year.
 
         Args:
@@ -259,10 +193,9 @@ class PageRoutes:
             A list. Each item is a club, country or division, ranked by its best players. It has the fields `rank, name,
             score, players, best`.
         """
-        return json_call("GET", "/pools/{pool}/groups/{by}", list[GroupRank], None, {"best": best}, pool=pool, by=by)
 
-    @route
-    def search(self, pool: str, text: str, *, most: int = 10) -> Call[list[FoundPlayer]]:
+    @sends("GET /pools/{pool}/search")
+    def search(self, pool: str, text: str, *, most: int = 10) -> list[FoundPlayer]:
         """Find players by current or former name: exact matches first, then the highest-ranked players.
 
         If no name matches, return similar names.
@@ -275,12 +208,9 @@ class PageRoutes:
             A list. Each item is a player found by name. It has the fields `pool, player, rating, rank, former_name,
             is_similar`.
         """
-        return json_call(
-            "GET", "/pools/{pool}/search", list[FoundPlayer], None, {"text": text, "most": most}, pool=pool
-        )
 
-    @route
-    def adjacent_events(self, pool: str, event_id: str) -> Call[AdjacentEvents]:
+    @sends("GET /pools/{pool}/events/{event_id}/adjacent")
+    def adjacent_events(self, pool: str, event_id: str) -> AdjacentEvents:
         """Return the events rated just before and after a given event.
 
         Args:
@@ -290,12 +220,9 @@ class PageRoutes:
             The events before and after a given event, in the order in which they are rated. It has the fields
             `previous, next`.
         """
-        return json_call(
-            "GET", "/pools/{pool}/events/{event_id}/adjacent", AdjacentEvents, pool=pool, event_id=event_id
-        )
 
-    @route
-    def movers(self, pool: str, *, days: int = 7, most: int = 10) -> Call[Movers]:
+    @sends("GET /pools/{pool}/movers")
+    def movers(self, pool: str, *, days: int = 7, most: int = 10) -> Movers:
         """Return the largest gains and losses in the days up to the latest rated event, and the biggest surprise.
 
         Args:
@@ -306,10 +233,9 @@ class PageRoutes:
             The largest changes in the days up to a pool's latest event. Without dates, each event counts as a day. It
             has the fields `since, gained, lost, surprise, spread, since_sequence`.
         """
-        return json_call("GET", "/pools/{pool}/movers", Movers, None, {"days": days, "most": most}, pool=pool)
 
-    @route
-    def player_card(self, pool: str, player: str) -> Call[PlayerCard]:
+    @sends("GET /pools/{pool}/players/{player}/card")
+    def player_card(self, pool: str, player: str) -> PlayerCard:
         """Return an overview of a player: rank, form, trend, streaks, records and neighbours.
 
         Args:
@@ -321,12 +247,11 @@ class PageRoutes:
             last_ten_events, trend, chance, is_highest, streaks, form, best_days, worst_days, finding, finding_shown,
             nearby, encounters, former_names, first_sequence, details, since_sequence, last_sequence`.
         """
-        return json_call("GET", "/pools/{pool}/players/{player}/card", PlayerCard, pool=pool, player=player)
 
-    @route
+    @sends("GET /pools/{pool}/players/{player}/curve")
     def rating_curve(
         self, pool: str, player: str, *, since: date | str | None = None, most: int = 300
-    ) -> Call[list[CurvePoint]]:
+    ) -> list[CurvePoint]:
         """Return a player's rating after each change, oldest first.
 
         Args:
@@ -338,18 +263,9 @@ class PageRoutes:
             A list. Each item is a player's rating after an event, or at the start of a season. It has the fields
             `started_at, event_id, change, shown, rating, deviation, sequence`.
         """
-        return json_call(
-            "GET",
-            "/pools/{pool}/players/{player}/curve",
-            list[CurvePoint],
-            None,
-            {"since": since, "most": most},
-            pool=pool,
-            player=player,
-        )
 
-    @route
-    def player_changes(self, pool: str, player: str, *, top: int = 50, cursor: str | None = None) -> Call[ChangesPage]:
+    @sends("GET /pools/{pool}/players/{player}/changes")
+    def player_changes(self, pool: str, player: str, *, top: int = 50, cursor: str | None = None) -> ChangesPage:
         """Return a page of a player's changes, newest first.
 
         Args:
@@ -360,18 +276,9 @@ class PageRoutes:
         Returns:
             A page of a player's changes. It has the fields `rows, next`.
         """
-        return json_call(
-            "GET",
-            "/pools/{pool}/players/{player}/changes",
-            ChangesPage,
-            None,
-            {"top": top, "cursor": cursor},
-            pool=pool,
-            player=player,
-        )
 
-    @route
-    def rivals(self, pool: str, player: str) -> Call[Rivals]:
+    @sends("GET /pools/{pool}/players/{player}/rivals")
+    def rivals(self, pool: str, player: str) -> Rivals:
         """Return a player's opponents in the latest 100 events, with the results against each.
 
         The first request takes about a second.
@@ -383,10 +290,9 @@ class PageRoutes:
             A player's opponents across the most recent events that have explanations. It has the fields `events, duels,
             won, expected, opponents, best_win`.
         """
-        return json_call("GET", "/pools/{pool}/players/{player}/rivals", Rivals, pool=pool, player=player)
 
-    @route
-    def event_field(self, pool: str, event_id: str) -> Call[EventField]:
+    @sends("GET /pools/{pool}/events/{event_id}/field")
+    def event_field(self, pool: str, event_id: str) -> EventField:
         """Return how strong the field of an event was, and how well each player performed.
 
         Args:
@@ -396,10 +302,9 @@ class PageRoutes:
             The strength of an event's field, and the performance of each entrant. It has the fields `players,
             mean_rating, performances`.
         """
-        return json_call("GET", "/pools/{pool}/events/{event_id}/field", EventField, pool=pool, event_id=event_id)
 
-    @route
-    def event_record(self, pool: str, event_id: str) -> Call[list[CorrectionRecord]]:
+    @sends("GET /pools/{pool}/events/{event_id}/record")
+    def event_record(self, pool: str, event_id: str) -> list[CorrectionRecord]:
         """Return the submission of an event and its corrections: who sent them, why, and which lines changed.
 
         Args:
@@ -409,12 +314,9 @@ class PageRoutes:
             A list. Each item is the submission of an event, or a later action on it. It has the fields `seq, kind,
             received_at, actor, reason, events, players, largest, lines`.
         """
-        return json_call(
-            "GET", "/pools/{pool}/events/{event_id}/record", list[CorrectionRecord], pool=pool, event_id=event_id
-        )
 
-    @route
-    def fair_expectation(self, pool: str, event_id: str, player: str) -> Call[FairExpectation]:
+    @sends("GET /pools/{pool}/events/{event_id}/players/{player}/fairness")
+    def fair_expectation(self, pool: str, event_id: str, player: str) -> FairExpectation:
         """Return a player's expected wins in an event, based on the ratings and on similar duels in the pool.
 
         Args:
@@ -425,19 +327,9 @@ class PageRoutes:
             A player's expected number of wins in an event, and a more realistic estimate. It has the fields `duels,
             expected, fair, example`.
         """
-        return json_call(
-            "GET",
-            "/pools/{pool}/events/{event_id}/players/{player}/fairness",
-            FairExpectation,
-            pool=pool,
-            event_id=event_id,
-            player=player,
-        )
 
-    @route
-    def standings(
-        self, pool: str, *, season: str | None = None, top: int = 100, before: bool = False
-    ) -> Call[Championship]:
+    @sends("GET /pools/{pool}/standings")
+    def standings(self, pool: str, *, season: str | None = None, top: int = 100, before: bool = False) -> Championship:
         """Return the points for each round of a season, according to the pool's points scheme.
 
         Args:
@@ -449,17 +341,9 @@ class PageRoutes:
             The standings of a season. It has the fields `season, scheme, counting, remaining, points_left, rounds,
             players, teams`.
         """
-        return json_call(
-            "GET",
-            "/pools/{pool}/standings",
-            Championship,
-            None,
-            {"season": season, "top": top, "before": before},
-            pool=pool,
-        )
 
-    @route
-    def facts(self, pool: str) -> Call[PoolFacts]:
+    @sends("GET /pools/{pool}/facts")
+    def facts(self, pool: str) -> PoolFacts:
         """Return expected scores by rating lead, how much a duel changes ratings, and how reliable predictions are.
 
         These facts are calculated every night.
@@ -468,4 +352,3 @@ class PageRoutes:
             Facts from a pool's whole history, as of a given day. It has the fields `day, events, players, duels,
             expected, weights, reliability`.
         """
-        return json_call("GET", "/pools/{pool}/facts", PoolFacts, pool=pool)

@@ -22,7 +22,7 @@ from podium.client.answers import (
     Season,
     WebhookDetails,
 )
-from podium.client.calls import Call, json_call, route
+from podium.client.calls import sends
 from podium.client.chance_answers import Comparison
 from podium.client.page_answers import BestEverBoard, DailyRank, HindsightPoint, RankedPlayer
 
@@ -30,37 +30,34 @@ from podium.client.page_answers import BestEverBoard, DailyRank, HindsightPoint,
 class ReadRoutes:
     """The routes that read pools."""
 
-    @route
-    def pools(self) -> Call[list[PoolSummary]]:
+    @sends("GET /pools")
+    def pools(self) -> list[PoolSummary]:
         """List all pools.
 
         Returns:
             A list. Each item is a pool. It has the fields `name, system, parameters, notice, title, contact,
             player_word, public, time_zone, points_scheme, display, reports, order, version`.
         """
-        return json_call("GET", "/pools", list[PoolSummary])
 
-    @route
-    def pool(self, pool: str) -> Call[PoolSummary]:
+    @sends("GET /pools/{pool}")
+    def pool(self, pool: str) -> PoolSummary:
         """Return a pool.
 
         Returns:
             A pool. It has the fields `name, system, parameters, notice, title, contact, player_word, public, time_zone,
             points_scheme, display, reports, order, version`.
         """
-        return json_call("GET", "/pools/{pool}", PoolSummary, pool=pool)
 
-    @route
-    def seasons(self, pool: str) -> Call[list[Season]]:
+    @sends("GET /pools/{pool}/seasons")
+    def seasons(self, pool: str) -> list[Season]:
         """List the seasons, oldest first.
 
         Returns:
             A list. Each item is a season. It has the fields `name, starts_at, keep, sequence, widens`.
         """
-        return json_call("GET", "/pools/{pool}/seasons", list[Season], pool=pool)
 
-    @route
-    def event(self, pool: str, event_id: str) -> Call[EventDetails]:
+    @sends("GET /pools/{pool}/events/{event_id}")
+    def event(self, pool: str, event_id: str) -> EventDetails:
         """Return an event with its results and rating changes.
 
         Its `version` is also its `ETag`. A correction that sends it as `If-Match` fails if the event has changed since.
@@ -72,29 +69,26 @@ class ReadRoutes:
             An event with its results and rating changes. It has the fields `event_id, seq, started_at, title, url,
             status, reason, match_id, corrected, version, entries, changes, sequence`.
         """
-        return json_call("GET", "/pools/{pool}/events/{event_id}", EventDetails, pool=pool, event_id=event_id)
 
-    @route
-    def waiting_matches(self, pool: str) -> Call[list[str]]:
+    @sends("GET /pools/{pool}/matches")
+    def waiting_matches(self, pool: str) -> list[str]:
         """List the matches that are waiting for a result, ordered by expiry.
 
         Returns:
             The list.
         """
-        return json_call("GET", "/pools/{pool}/matches", list[str], pool=pool)
 
-    @route
-    def starting_ratings(self, pool: str) -> Call[list[PlayerStart]]:
+    @sends("GET /pools/{pool}/starting-ratings")
+    def starting_ratings(self, pool: str) -> list[PlayerStart]:
         """List the ratings that the organiser gave to players for their first events.
 
         Returns:
             A list. Each item is the rating with which a player enters the first event. It has the fields `player,
             rating, deviation`.
         """
-        return json_call("GET", "/pools/{pool}/starting-ratings", list[PlayerStart], pool=pool)
 
-    @route
-    def keys(self, pool: str) -> Call[list[KeyDetails]]:
+    @sends("GET /pools/{pool}/keys")
+    def keys(self, pool: str) -> list[KeyDetails]:
         """List the keys of a pool, including revoked ones.
 
         If your key covers all pools, the list also includes the other keys that do.
@@ -103,19 +97,17 @@ class ReadRoutes:
             A list. Each item is an API key. It has the fields `id, name, role, pool, per_second, backdating_limit_s,
             created_at, expires_at, revoked_at, last_used_at, secret`.
         """
-        return json_call("GET", "/pools/{pool}/keys", list[KeyDetails], pool=pool)
 
-    @route
-    def webhooks(self, pool: str) -> Call[list[WebhookDetails]]:
+    @sends("GET /pools/{pool}/webhooks")
+    def webhooks(self, pool: str) -> list[WebhookDetails]:
         """List the webhooks of a pool, with their latest errors.
 
         Returns:
             A list. Each item is a receiver of everything that happens in a pool. It has the fields `id, url, format,
             delivered_seq, failing_since, last_error, stopped, created_at, secret`.
         """
-        return json_call("GET", "/pools/{pool}/webhooks", list[WebhookDetails], pool=pool)
 
-    @route
+    @sends("GET /pools/{pool}/leaderboard")
     def leaderboard(
         self,
         pool: str,
@@ -130,7 +122,7 @@ class ReadRoutes:
         country: str | None = None,
         club: str | None = None,
         division: str | None = None,
-    ) -> Call[Leaderboard]:
+    ) -> Leaderboard:
         """Return a page of the leaderboard.
 
         With `at` or `max_deviation`, the response is a single page without rating changes and curves.
@@ -152,38 +144,18 @@ class ReadRoutes:
             A page of the leaderboard. It has the fields `players, next, listed, rated, since, newest, provisional,
             since_sequence`.
         """
-        return json_call(
-            "GET",
-            "/pools/{pool}/leaderboard",
-            Leaderboard,
-            None,
-            {
-                "top": top,
-                "cursor": cursor,
-                "max_deviation": max_deviation,
-                "at": at,
-                "min_events": min_events,
-                "active_within": active_within,
-                "provisional": provisional,
-                "country": country,
-                "club": club,
-                "division": division,
-            },
-            pool=pool,
-        )
 
-    @route
-    def distribution(self, pool: str) -> Call[list[RatingCount]]:
+    @sends("GET /pools/{pool}/distribution")
+    def distribution(self, pool: str) -> list[RatingCount]:
         """Return the number of players at each rating, rounded down to a whole number, lowest first.
 
         Returns:
             A list. Each item is the number of players whose ratings are within the same range of one point. It has the
             fields `rating, players`.
         """
-        return json_call("GET", "/pools/{pool}/distribution", list[RatingCount], pool=pool)
 
-    @route
-    def player(self, pool: str, player: str, *, most: int = 1000) -> Call[PlayerDetails]:
+    @sends("GET /pools/{pool}/players/{player}")
+    def player(self, pool: str, player: str, *, most: int = 1000) -> PlayerDetails:
         """Return a player's rank and history, newest first.
 
         Args:
@@ -194,12 +166,9 @@ class ReadRoutes:
             A player's rank and history. It has the fields `player, rank, players, percentile, rating, events,
             last_played_at, history, details, last_sequence`.
         """
-        return json_call(
-            "GET", "/pools/{pool}/players/{player}", PlayerDetails, None, {"most": most}, pool=pool, player=player
-        )
 
-    @route
-    def neighbours(self, pool: str, player: str, *, each: int = 5) -> Call[list[BoardRow]]:
+    @sends("GET /pools/{pool}/players/{player}/neighbours")
+    def neighbours(self, pool: str, player: str, *, each: int = 5) -> list[BoardRow]:
         """Return a player and the players with neighbouring ranks, best first.
 
         Args:
@@ -210,18 +179,9 @@ class ReadRoutes:
             system's other values. It has the fields `rank, player, rating, events, last_played_at, provisional,
             deviation, score, tier, last_sequence`.
         """
-        return json_call(
-            "GET",
-            "/pools/{pool}/players/{player}/neighbours",
-            list[BoardRow],
-            None,
-            {"each": each},
-            pool=pool,
-            player=player,
-        )
 
-    @route
-    def ranks_of(self, pool: str, player: str) -> Call[list[DailyRank]]:
+    @sends("GET /pools/{pool}/players/{player}/ranks")
+    def ranks_of(self, pool: str, player: str) -> list[DailyRank]:
         """Return a player's rank at 00:00 UTC on each day, oldest first.
 
         Args:
@@ -231,10 +191,9 @@ class ReadRoutes:
             A list. Each item is a player's rank at 00:00 UTC on a day or, in a numbered pool, before an event. It has
             the fields `day, rank, rating, sequence`.
         """
-        return json_call("GET", "/pools/{pool}/players/{player}/ranks", list[DailyRank], pool=pool, player=player)
 
-    @route
-    def hindsight_of(self, pool: str, player: str) -> Call[list[HindsightPoint]]:
+    @sends("GET /pools/{pool}/players/{player}/hindsight")
+    def hindsight_of(self, pool: str, player: str) -> list[HindsightPoint]:
         """Return a player's strength at each event, based on later results as well (only for the `adaptive` system).
 
         It is calculated once a day.
@@ -246,33 +205,26 @@ class ReadRoutes:
             A list. Each item is a player's strength at an event, in hindsight. It has the fields `started_at, rating,
             deviation, sequence`.
         """
-        return json_call(
-            "GET", "/pools/{pool}/players/{player}/hindsight", list[HindsightPoint], pool=pool, player=player
-        )
 
-    @route
-    def best_ever(self, pool: str) -> Call[BestEverBoard]:
+    @sends("GET /pools/{pool}/hindsight")
+    def best_ever(self, pool: str) -> BestEverBoard:
         """List the best players of all time, by their lead over the field of their best year.
 
         Returns:
             The best players of all time, in hindsight. These are not official ratings. It has the fields `as_of,
             players`.
         """
-        return json_call("GET", "/pools/{pool}/hindsight", BestEverBoard, pool=pool)
 
-    @route
-    def compare(self, pool: str, player: str, other: str) -> Call[Comparison]:
+    @sends("GET /pools/{pool}/compare")
+    def compare(self, pool: str, player: str, other: str) -> Comparison:
         """Compare two players: ranks, expected score in a heat, and every event in which they met.
 
         Returns:
             A comparison of two players. It has the fields `players, wins, draws, losses, meetings, draw`.
         """
-        return json_call(
-            "GET", "/pools/{pool}/compare", Comparison, None, {"player": player, "other": other}, pool=pool
-        )
 
-    @route
-    def explain(self, pool: str, event_id: str, player: str) -> Call[ExplainedChange]:
+    @sends("GET /pools/{pool}/events/{event_id}/players/{player}")
+    def explain(self, pool: str, event_id: str, player: str) -> ExplainedChange:
         """Explain why a player's rating changed in an event.
 
         Args:
@@ -283,17 +235,9 @@ class ReadRoutes:
             The reasons why an event changed a player's rating. It has the fields `event_id, player, rating_before,
             delta, words, outcome, verdict, cause, shown, groups, duels, ranked_by, standings, method, shared, reasons`.
         """
-        return json_call(
-            "GET",
-            "/pools/{pool}/events/{event_id}/players/{player}",
-            ExplainedChange,
-            pool=pool,
-            event_id=event_id,
-            player=player,
-        )
 
-    @route
-    def reasons(self, pool: str, player: str, *, events: int = 10) -> Call[ReasonTotals]:
+    @sends("GET /pools/{pool}/players/{player}/reasons")
+    def reasons(self, pool: str, player: str, *, events: int = 10) -> ReasonTotals:
         """Explain why a player's rating changed in the latest events. The points are totalled by kind of reason.
 
         Args:
@@ -304,20 +248,9 @@ class ReadRoutes:
             The reasons why a player's rating changed over several events. It has the fields `player, events, won,
             change, shown, summary, reasons`.
         """
-        return json_call(
-            "GET",
-            "/pools/{pool}/players/{player}/reasons",
-            ReasonTotals,
-            None,
-            {"events": events},
-            pool=pool,
-            player=player,
-        )
 
-    @route
-    def what_if(
-        self, pool: str, event_id: str, player: str, *, margin: float | None = None
-    ) -> Call[AlternativeChanges]:
+    @sends("GET /pools/{pool}/events/{event_id}/players/{player}/what-if")
+    def what_if(self, pool: str, event_id: str, player: str, *, margin: float | None = None) -> AlternativeChanges:
         """Return how a player's rating would have changed with different results in an event, in up to eight variants.
 
         Args:
@@ -329,19 +262,9 @@ class ReadRoutes:
             The effect of an event on a player, and the effect it would have had with different results. It has the
             fields `event_id, player, rating_before, delta, shown, alternatives`.
         """
-        return json_call(
-            "GET",
-            "/pools/{pool}/events/{event_id}/players/{player}/what-if",
-            AlternativeChanges,
-            None,
-            {"margin": margin},
-            pool=pool,
-            event_id=event_id,
-            player=player,
-        )
 
-    @route
-    def match(self, pool: str, match_id: str) -> Call[RegisteredMatch]:
+    @sends("GET /pools/{pool}/matches/{match_id}")
+    def match(self, pool: str, match_id: str) -> RegisteredMatch:
         """Return a registered match and its result.
 
         Args:
@@ -350,10 +273,9 @@ class ReadRoutes:
         Returns:
             A registered match. It has the fields `match_id, entrants, expires_at, status, results`.
         """
-        return json_call("GET", "/pools/{pool}/matches/{match_id}", RegisteredMatch, pool=pool, match_id=match_id)
 
-    @route
-    def equipment(self, pool: str) -> Call[list[Equipment]]:
+    @sends("GET /pools/{pool}/equipment")
+    def equipment(self, pool: str) -> list[Equipment]:
         """List the equipment that the system rates, such as cars, grouped by kind and sorted by points, highest first.
 
         Equipment has no ranks.
@@ -362,10 +284,9 @@ class ReadRoutes:
             A list. Each item is a piece of shared equipment, and its effect on the results of all its users. It has the
             fields `kind, name, points, deviation, events, last_played_at, last_sequence`.
         """
-        return json_call("GET", "/pools/{pool}/equipment", list[Equipment], pool=pool)
 
-    @route
-    def season_leaderboard(self, pool: str, season: str) -> Call[list[BoardRow]]:
+    @sends("GET /pools/{pool}/seasons/{season}/leaderboard")
+    def season_leaderboard(self, pool: str, season: str) -> list[BoardRow]:
         """Return the leaderboard at the end of a season, or the current one if the season is still running.
 
         Args:
@@ -376,10 +297,9 @@ class ReadRoutes:
             system's other values. It has the fields `rank, player, rating, events, last_played_at, provisional,
             deviation, score, tier, last_sequence`.
         """
-        return json_call("GET", "/pools/{pool}/seasons/{season}/leaderboard", list[BoardRow], pool=pool, season=season)
 
-    @route
-    def snapshot_days(self, pool: str) -> Call[list[date | float]]:
+    @sends("GET /pools/{pool}/snapshots")
+    def snapshot_days(self, pool: str) -> list[date | float]:
         """List the days for which ranks are stored, oldest first.
 
         In pools without dates, list event numbers instead.
@@ -387,20 +307,18 @@ class ReadRoutes:
         Returns:
             The list.
         """
-        return json_call("GET", "/pools/{pool}/snapshots", list[date | float], pool=pool)
 
-    @route
-    def ranks_on(self, pool: str, day: date | str) -> Call[list[RankedPlayer]]:
+    @sends("GET /pools/{pool}/snapshots/{day}")
+    def ranks_on(self, pool: str, day: date | str) -> list[RankedPlayer]:
         """Return the ranks at 00:00 UTC on a day, or before the event with a given number, best first.
 
         Returns:
             A list. Each item is a player's rank and rating at 00:00 UTC on a day or, in a numbered pool, before an
             event. It has the fields `rank, player, rating`.
         """
-        return json_call("GET", "/pools/{pool}/snapshots/{day}", list[RankedPlayer], pool=pool, day=day)
 
-    @route
-    def log(self, pool: str, *, after: int = 0, most: int = 100) -> Call[list[LogRecord]]:
+    @sends("GET /pools/{pool}/log")
+    def log(self, pool: str, *, after: int = 0, most: int = 100) -> list[LogRecord]:
         """Return the log of a pool: all changes, with their authors and times, oldest first.
 
         Args:
@@ -410,23 +328,20 @@ class ReadRoutes:
             A list. Each item is an entry of the log, for an action on a pool. It has the fields `seq, place, hash,
             kind, subject, player, into, received_at, actor, reason, moved`.
         """
-        return json_call("GET", "/pools/{pool}/log", list[LogRecord], None, {"after": after, "most": most}, pool=pool)
 
-    @route
-    def player_details(self, pool: str) -> Call[list[PlayerDetail]]:
+    @sends("GET /pools/{pool}/details")
+    def player_details(self, pool: str) -> list[PlayerDetail]:
         """List the country, club, division and link of each player who has some.
 
         Returns:
             A list. Each item is what a pool says about a player besides the rating. It has the fields `player, country,
             club, division, link, ids`.
         """
-        return json_call("GET", "/pools/{pool}/details", list[PlayerDetail], pool=pool)
 
-    @route
-    def player_ids(self, pool: str) -> Call[list[PlayerIds]]:
+    @sends("GET /pools/{pool}/ids")
+    def player_ids(self, pool: str) -> list[PlayerIds]:
         """List the players' IDs in other programs. Results may name a player by one, such as `discord:123`.
 
         Returns:
             A list. Each item is a player's IDs in other programs. It has the fields `player, discord, steam, fide`.
         """
-        return json_call("GET", "/pools/{pool}/ids", list[PlayerIds], pool=pool)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Literal
 
-from podium.client.calls import Call, Moment, json_call, route
+from podium.client.calls import Moment, sends
 from podium.client.page_answers import (
     PlayerLink,
     Report,
@@ -13,16 +13,15 @@ from podium.client.page_answers import (
 class ReportRoutes:
     """The routes for players' links and reports."""
 
-    @route
-    def links(self, pool: str) -> Call[list[PlayerLink]]:
+    @sends("GET /pools/{pool}/links")
+    def links(self, pool: str) -> list[PlayerLink]:
         """List the personal links of players.
 
         Returns:
             A list. Each item is a player's personal link. It has the fields `player, path, until`.
         """
-        return json_call("GET", "/pools/{pool}/links", list[PlayerLink], pool=pool)
 
-    @route
+    @sends("POST /pools/{pool}/links")
     def change_links(
         self,
         pool: str,
@@ -30,7 +29,7 @@ class ReportRoutes:
         *,
         names: Iterable[str] = (),
         until: Moment | None = None,
-    ) -> Call[list[PlayerLink]]:
+    ) -> list[PlayerLink]:
         """Give, replace or revoke personal links. Return all links.
 
         Args:
@@ -41,22 +40,18 @@ class ReportRoutes:
         Returns:
             A list. Each item is a player's personal link. It has the fields `player, path, until`.
         """
-        return json_call(
-            "POST", "/pools/{pool}/links", list[PlayerLink], {"act": act, "names": [*names], "until": until}, pool=pool
-        )
 
-    @route
-    def reports(self, pool: str) -> Call[list[Report]]:
+    @sends("GET /pools/{pool}/reports")
+    def reports(self, pool: str) -> list[Report]:
         """List reported results that wait.
 
         Returns:
             A list. Each item is a result that a player reported. It has the fields `report_id, event_id, player,
             reported_at, started_at, status, result, confirmed, objected, counts_at, problem`.
         """
-        return json_call("GET", "/pools/{pool}/reports", list[Report], pool=pool)
 
-    @route
-    def decide_report(self, pool: str, report_id: str, answer: Literal["accept", "refuse"]) -> Call[Report]:
+    @sends("POST /pools/{pool}/reports/{report_id}/{answer}")
+    def decide_report(self, pool: str, report_id: str, answer: Literal["accept", "refuse"]) -> Report:
         """Accept or refuse a reported result.
 
         Args:
@@ -67,6 +62,3 @@ class ReportRoutes:
             A result that a player reported. It has the fields `report_id, event_id, player, reported_at, started_at,
             status, result, confirmed, objected, counts_at, problem`.
         """
-        return json_call(
-            "POST", "/pools/{pool}/reports/{report_id}/{answer}", Report, pool=pool, report_id=report_id, answer=answer
-        )

@@ -12,7 +12,7 @@ from podium.client.answers import (
     Rerated,
     WebhookDetails,
 )
-from podium.client.calls import Call, Entrants, Moment, entrant_rows, json_call, nothing, rerated, route
+from podium.client.calls import Entrants, Moment, nothing, rerated, sends
 from podium.client.chance_answers import (
     Fixture,
     Places,
@@ -22,7 +22,7 @@ from podium.client.chance_answers import (
 class WriteRoutes:
     """The routes that change pools."""
 
-    @route
+    @sends("PATCH /pools/{pool}")
     def describe_pool(
         self,
         pool: str,
@@ -35,7 +35,7 @@ class WriteRoutes:
         points_scheme: str | None = None,
         display: str | None = None,
         reports: str | None = None,
-    ) -> Call[PoolSummary]:
+    ) -> PoolSummary:
         """Change a pool's description and who can read it.
 
         Args:
@@ -52,24 +52,8 @@ class WriteRoutes:
             A pool. It has the fields `name, system, parameters, notice, title, contact, player_word, public, time_zone,
             points_scheme, display, reports, order, version`.
         """
-        return json_call(
-            "PATCH",
-            "/pools/{pool}",
-            PoolSummary,
-            {
-                "title": title,
-                "contact": contact,
-                "player_word": player_word,
-                "public": public,
-                "time_zone": time_zone,
-                "points_scheme": points_scheme,
-                "display": display,
-                "reports": reports,
-            },
-            pool=pool,
-        )
 
-    @route
+    @sends("PUT /pools/{pool}/order", Rerated, rerated)
     def set_order(
         self,
         pool: str,
@@ -78,7 +62,7 @@ class WriteRoutes:
         started_at: Moment | None = None,
         every: str = "",
         dry_run: bool = False,
-    ) -> Call[int]:
+    ) -> int:
         """Order a pool's events by date or by number. This is possible only while the pool has fewer than 50 events.
 
         Args:
@@ -91,16 +75,8 @@ class WriteRoutes:
         Returns:
             Number of history rows that changed, or would change.
         """
-        return json_call(
-            "PUT",
-            "/pools/{pool}/order",
-            Rerated,
-            {"order": order, "started_at": started_at, "every": every},
-            {"dry_run": dry_run},
-            pool=pool,
-        ).then(rerated)
 
-    @route
+    @sends("POST /pools/{pool}/events/{event_id}/void")
     def void(
         self,
         pool: str,
@@ -110,7 +86,7 @@ class WriteRoutes:
         dry_run: bool = False,
         effects_after: str | None = None,
         version: str | None = None,
-    ) -> Call[Receipt]:
+    ) -> Receipt:
         """Void an event. It no longer counts, but its content is kept.
 
         Args:
@@ -125,17 +101,8 @@ class WriteRoutes:
             The response to the submission of an event. It has the fields `event_id, seq, status, reason, duplicate,
             changes, rerated, effects, totals, next, warnings, head, notice`.
         """
-        return json_call(
-            "POST",
-            "/pools/{pool}/events/{event_id}/void",
-            Receipt,
-            None,
-            {"reason": reason, "dry_run": dry_run, "effects_after": effects_after},
-            pool=pool,
-            event_id=event_id,
-        ).of_version(version)
 
-    @route
+    @sends("POST /pools/{pool}/events/{event_id}/unvoid")
     def unvoid(
         self,
         pool: str,
@@ -145,7 +112,7 @@ class WriteRoutes:
         dry_run: bool = False,
         effects_after: str | None = None,
         version: str | None = None,
-    ) -> Call[Receipt]:
+    ) -> Receipt:
         """Make a voided event count again.
 
         Args:
@@ -160,20 +127,11 @@ class WriteRoutes:
             The response to the submission of an event. It has the fields `event_id, seq, status, reason, duplicate,
             changes, rerated, effects, totals, next, warnings, head, notice`.
         """
-        return json_call(
-            "POST",
-            "/pools/{pool}/events/{event_id}/unvoid",
-            Receipt,
-            None,
-            {"reason": reason, "dry_run": dry_run, "effects_after": effects_after},
-            pool=pool,
-            event_id=event_id,
-        ).of_version(version)
 
-    @route
+    @sends("POST /pools/{pool}/matches")
     def register(
         self, pool: str, match_id: str, entrants: Entrants, *, expires_in_s: float = 86400.0
-    ) -> Call[RegisteredMatch]:
+    ) -> RegisteredMatch:
         """Register a match that is starting.
 
         Its result counts only once, and a player missing from the result counts as having quit.
@@ -184,18 +142,11 @@ class WriteRoutes:
         Returns:
             A registered match. It has the fields `match_id, entrants, expires_at, status, results`.
         """
-        return json_call(
-            "POST",
-            "/pools/{pool}/matches",
-            RegisteredMatch,
-            {"match_id": match_id, "entrants": entrant_rows(entrants), "expires_in_s": expires_in_s},
-            pool=pool,
-        )
 
-    @route
+    @sends("POST /pools/{pool}/merge", Rerated, rerated)
     def merge(
         self, pool: str, player: str, into: str, *, kind: str = "", reason: str = "", dry_run: bool = False
-    ) -> Call[int]:
+    ) -> int:
         """Merge one player's results into another's.
 
         Args:
@@ -208,17 +159,9 @@ class WriteRoutes:
         Returns:
             Number of history rows that changed, or would change.
         """
-        return json_call(
-            "POST",
-            "/pools/{pool}/merge",
-            Rerated,
-            {"player": player, "into": into},
-            {"kind": kind, "reason": reason, "dry_run": dry_run},
-            pool=pool,
-        ).then(rerated)
 
-    @route
-    def unmerge(self, pool: str, player: str, *, kind: str = "", reason: str = "", dry_run: bool = False) -> Call[int]:
+    @sends("POST /pools/{pool}/players/{player}/unmerge", Rerated, rerated)
+    def unmerge(self, pool: str, player: str, *, kind: str = "", reason: str = "", dry_run: bool = False) -> int:
         """Separate a merged account again, as if it had never been merged.
 
         Args:
@@ -230,18 +173,9 @@ class WriteRoutes:
         Returns:
             Number of history rows that changed, or would change.
         """
-        return json_call(
-            "POST",
-            "/pools/{pool}/players/{player}/unmerge",
-            Rerated,
-            None,
-            {"kind": kind, "reason": reason, "dry_run": dry_run},
-            pool=pool,
-            player=player,
-        ).then(rerated)
 
-    @route
-    def void_player(self, pool: str, player: str, *, reason: str = "", dry_run: bool = False) -> Call[int]:
+    @sends("POST /pools/{pool}/players/{player}/void", Rerated, rerated)
+    def void_player(self, pool: str, player: str, *, reason: str = "", dry_run: bool = False) -> int:
         """Void every rated event of a player, for example after a ban.
 
         Args:
@@ -252,20 +186,9 @@ class WriteRoutes:
         Returns:
             Number of history rows that changed, or would change.
         """
-        return json_call(
-            "POST",
-            "/pools/{pool}/players/{player}/void",
-            Rerated,
-            None,
-            {"reason": reason, "dry_run": dry_run},
-            pool=pool,
-            player=player,
-        ).then(rerated)
 
-    @route
-    def set_starting_ratings(
-        self, pool: str, players: Entrants, *, reason: str = "", dry_run: bool = False
-    ) -> Call[int]:
+    @sends("PUT /pools/{pool}/starting-ratings", Rerated, rerated)
+    def set_starting_ratings(self, pool: str, players: Entrants, *, reason: str = "", dry_run: bool = False) -> int:
         """Set the ratings with which players enter their first events, and recalculate all later ratings.
 
         Args:
@@ -276,17 +199,9 @@ class WriteRoutes:
         Returns:
             Number of history rows that changed, or would change.
         """
-        return json_call(
-            "PUT",
-            "/pools/{pool}/starting-ratings",
-            Rerated,
-            {"players": entrant_rows(players)},
-            {"reason": reason, "dry_run": dry_run},
-            pool=pool,
-        ).then(rerated)
 
-    @route
-    def rename(self, pool: str, player: str, name: str, *, kind: str = "") -> Call[None]:
+    @sends("POST /pools/{pool}/players/{player}/rename", NewName, nothing)
+    def rename(self, pool: str, player: str, name: str, *, kind: str = "") -> None:
         """Rename a player everywhere. Ratings do not change.
 
         Args:
@@ -294,17 +209,8 @@ class WriteRoutes:
             name: New name of the player.
             kind: Kind of equipment, such as `car`, if the name belongs to equipment rather than a player.
         """
-        return json_call(
-            "POST",
-            "/pools/{pool}/players/{player}/rename",
-            NewName,
-            {"name": name},
-            {"kind": kind},
-            pool=pool,
-            player=player,
-        ).then(nothing)
 
-    @route
+    @sends("POST /pools/{pool}/keys")
     def create_key(
         self,
         pool: str,
@@ -315,7 +221,7 @@ class WriteRoutes:
         expires_in_days: float | None = None,
         per_second: float | None = None,
         backdating_limit_s: float | None = None,
-    ) -> Call[KeyDetails]:
+    ) -> KeyDetails:
         """Create a key. The response shows the key only once, and Podium stores only a hash of it.
 
         Args:
@@ -329,34 +235,19 @@ class WriteRoutes:
             An API key. It has the fields `id, name, role, pool, per_second, backdating_limit_s, created_at, expires_at,
             revoked_at, last_used_at, secret`.
         """
-        return json_call(
-            "POST",
-            "/pools/{pool}/keys",
-            KeyDetails,
-            {
-                "name": name,
-                "role": role,
-                "all_pools": all_pools,
-                "expires_in_days": expires_in_days,
-                "per_second": per_second,
-                "backdating_limit_s": backdating_limit_s,
-            },
-            pool=pool,
-        )
 
-    @route
-    def revoke_key(self, pool: str, number: int) -> Call[None]:
+    @sends("DELETE /pools/{pool}/keys/{number}", bytes, nothing)
+    def revoke_key(self, pool: str, number: int) -> None:
         """Revoke a key. Requests with this key are rejected from then on.
 
         Args:
             number: Number of the key or webhook.
         """
-        return json_call("DELETE", "/pools/{pool}/keys/{number}", bytes, pool=pool, number=number).then(nothing)
 
-    @route
+    @sends("POST /pools/{pool}/webhooks")
     def create_webhook(
         self, pool: str, url: str, *, format: Literal["json", "discord", "slack", "matrix", "text"] | None = None
-    ) -> Call[WebhookDetails]:
+    ) -> WebhookDetails:
         """Send everything that happens in a pool to a URL. The response shows the signing secret only once.
 
         Args:
@@ -366,19 +257,17 @@ class WriteRoutes:
             A receiver of everything that happens in a pool. It has the fields `id, url, format, delivered_seq,
             failing_since, last_error, stopped, created_at, secret`.
         """
-        return json_call("POST", "/pools/{pool}/webhooks", WebhookDetails, {"url": url, "format": format}, pool=pool)
 
-    @route
-    def delete_webhook(self, pool: str, number: int) -> Call[None]:
+    @sends("DELETE /pools/{pool}/webhooks/{number}", bytes, nothing)
+    def delete_webhook(self, pool: str, number: int) -> None:
         """Delete a webhook. Nothing more is sent to it.
 
         Args:
             number: Number of the key or webhook.
         """
-        return json_call("DELETE", "/pools/{pool}/webhooks/{number}", bytes, pool=pool, number=number).then(nothing)
 
-    @route
-    def set_details(self, pool: str, players: Entrants) -> Call[int]:
+    @sends("PUT /pools/{pool}/details")
+    def set_details(self, pool: str, players: Entrants) -> int:
         """Set details of players, and return the number of players that have changed. No rating changes.
 
         Args:
@@ -387,9 +276,8 @@ class WriteRoutes:
         Returns:
             The list.
         """
-        return json_call("PUT", "/pools/{pool}/details", int, {"players": entrant_rows(players)}, pool=pool)
 
-    @route
+    @sends("POST /pools/{pool}/fixtures")
     def plan_fixture(
         self,
         pool: str,
@@ -398,7 +286,7 @@ class WriteRoutes:
         *,
         title: str | None = None,
         entrants: Entrants | None = None,
-    ) -> Call[Fixture]:
+    ) -> Fixture:
         """Plan a race.
 
         Its result is the event with the same ID. Entrants missing from the result count as not having started.
@@ -410,15 +298,8 @@ class WriteRoutes:
         Returns:
             An upcoming or past race. It has the fields `fixture_id, title, starts_at, entrants, status`.
         """
-        return json_call(
-            "POST",
-            "/pools/{pool}/fixtures",
-            Fixture,
-            {"fixture_id": fixture_id, "starts_at": starts_at, "title": title, "entrants": entrant_rows(entrants)},
-            pool=pool,
-        )
 
-    @route
+    @sends("PUT /pools/{pool}/fixtures/{fixture_id}")
     def change_fixture(
         self,
         pool: str,
@@ -428,7 +309,7 @@ class WriteRoutes:
         title: str | None = None,
         entrants: Entrants | None = None,
         anybody: bool = False,
-    ) -> Call[Fixture]:
+    ) -> Fixture:
         """Change the date, title or entrants of an upcoming race. A cancelled race is reinstated.
 
         Args:
@@ -440,19 +321,9 @@ class WriteRoutes:
         Returns:
             An upcoming or past race. It has the fields `fixture_id, title, starts_at, entrants, status`.
         """
-        return json_call(
-            "PUT",
-            "/pools/{pool}/fixtures/{fixture_id}",
-            Fixture,
-            {"starts_at": starts_at, "title": title, "entrants": entrant_rows(entrants), "anybody": anybody},
-            pool=pool,
-            fixture_id=fixture_id,
-        )
 
-    @route
-    def post_places(
-        self, pool: str, fixture_id: str, places: Iterable[str], *, out: Iterable[str] = ()
-    ) -> Call[Places]:
+    @sends("PUT /pools/{pool}/fixtures/{fixture_id}/places")
+    def post_places(self, pool: str, fixture_id: str, places: Iterable[str], *, out: Iterable[str] = ()) -> Places:
         """Set the current standings of a race, at most once a second. They are not logged.
 
         Args:
@@ -464,17 +335,9 @@ class WriteRoutes:
             The current places in a race. Only the final result counts towards ratings. It has the fields `race_id,
             posted_at, places, out`.
         """
-        return json_call(
-            "PUT",
-            "/pools/{pool}/fixtures/{fixture_id}/places",
-            Places,
-            {"places": [*places], "out": [*out]},
-            pool=pool,
-            fixture_id=fixture_id,
-        )
 
-    @route
-    def cancel_fixture(self, pool: str, fixture_id: str) -> Call[Fixture]:
+    @sends("POST /pools/{pool}/fixtures/{fixture_id}/cancel")
+    def cancel_fixture(self, pool: str, fixture_id: str) -> Fixture:
         """Cancel an upcoming race.
 
         Args:
@@ -483,6 +346,3 @@ class WriteRoutes:
         Returns:
             An upcoming or past race. It has the fields `fixture_id, title, starts_at, entrants, status`.
         """
-        return json_call(
-            "POST", "/pools/{pool}/fixtures/{fixture_id}/cancel", Fixture, pool=pool, fixture_id=fixture_id
-        )

@@ -20,20 +20,18 @@ from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
+from podium.service.api import pages
+
 SOURCE = Path(__file__).parents[1] / "src" / "podium"
 FOLDER = SOURCE / "client"
 EXAMPLES = SOURCE / "service" / "api" / "examples.json"
-MODULES = {  # by the tag of the operations whose answers are not in an earlier module
+MODULES = {  # of answers that are not in an earlier module, by the group of their operations
     None: ("answers", "The service's answers"),
     "chances": ("chance_answers", "The service's answers about chances and upcoming races"),
     "pages": ("page_answers", "The service's answers about pages, rankings and reports"),
 }
-TOGETHER = {
-    "fixtures": "chances",
-    "daily ranks": "pages",
-    "hindsight": "pages",
-    "reports": "pages",
-}  # tags whose answers share a module with those of another tag
+TAGS = {"Predictions": "chances", "Upcoming races": "chances", "Earlier ranks": "pages", "Players' reports": "pages"}
+PAGES = {route.name for route in pages.router.routes}
 IMPORTS = ("from datetime import date, datetime", "from typing import Literal, NotRequired, TypedDict")
 TYPES = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "null": "None"}
 FORMATS = {"date-time": "datetime", "date": "date"}
@@ -212,7 +210,7 @@ def modules(document: dict[str, Any]) -> dict[str, str]:
 
     for tag in MODULES:
         for method, path, schema in answers(document):
-            if tag == tag_of(document["paths"][path][method.lower()]):
+            if tag == group_of(document["paths"][path][method.lower()]):
                 for name in REFERENCE.findall(str(schema)):
                     add(name, tag)
     known: dict[str, list[str]] = {}
@@ -223,10 +221,9 @@ def modules(document: dict[str, Any]) -> dict[str, str]:
     return sources
 
 
-def tag_of(operation: dict[str, Any]) -> str | None:
-    """Return the tag whose module has an operation, if any."""
-    tags = (TOGETHER.get(tag, tag) for tag in operation.get("tags", ()))
-    return next((tag for tag in tags if tag in MODULES), None)
+def group_of(operation: dict[str, Any]) -> str | None:
+    """Return the group whose module has the answer of an operation."""
+    return "pages" if operation["operationId"] in PAGES else TAGS.get(operation["tags"][0])
 
 
 if __name__ == "__main__":

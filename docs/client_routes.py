@@ -8,7 +8,7 @@ import re
 import textwrap
 from typing import Any, NamedTuple
 
-from answers import FOLDER, WIDTH, modules, openapi_document, tidied, type_of
+from answers import FOLDER, PAGES, WIDTH, modules, openapi_document, tidied, type_of
 
 from podium.client.calls import IN_QUERY
 
@@ -180,9 +180,9 @@ def routes(document: dict[str, Any]) -> dict[str, str]:
 
 def module_of(verb: str, operation: dict[str, Any]) -> str:
     """Return the module that has a route."""
-    if "reports" in operation["tags"]:
+    if "Players' reports" in operation["tags"]:
         return "reports"
-    if verb == "get" and {"pages", "fixtures"} & {*operation["tags"]}:
+    if verb == "get" and (operation["operationId"] in PAGES or "Upcoming races" in operation["tags"]):
         return "pages"
     return "reads" if verb == "get" else "writes"
 

@@ -16,18 +16,6 @@ from podium.cli.commands import build
 
 COMMON = 3  # from this many commands on, a common option is described once for all
 HELP = "--help"
-INTRODUCTIONS = {  # by the tag of the endpoints
-    "pools": "A pool is one ranking with its rating system. New pools are private.",
-    "events": "Send results, correct them, and see why a rating changed. An `event_id` counts only once in its pool.",
-    "pages": "The data behind the public pages. Each response contains the data of one page.",
-    "matches": "Register a match when it starts. Players who are missing from its result count as having quit.",
-    "players": "A player's rating, rank and history, the leaderboard, and the names of players.",
-    "chances": "Predictions, comparisons of two players, and matchmaking.",
-    "fixtures": "Upcoming races. They do not change ratings; `stakes` shows what each place would be worth.",
-    "seasons": "A new season moves every rating towards a newcomer's. You can still see the old leaderboard.",
-    "hindsight": "Smoothed ratings, which also use later results. Only pools with the `adaptive` system have them.",
-    "daily ranks": "Ranks at 00:00 UTC on each day.",
-}
 OFTEN = 3  # from this many endpoints on, a common parameter is described once for all
 
 NAMES_OF = {  # the names of each group; every other name is under the last title
@@ -181,8 +169,8 @@ def http_page() -> str:
     lines = [
         "# HTTP API",
         "",
-        "The endpoints of `podium serve`. A running service describes every field at `/api/docs`, and code generators",
-        "can read `/api/openapi.json`. Send a key as `Authorization: Bearer KEY`. Reading public pools needs no key.",
+        "The endpoints of `podium serve`. Its page `/api/docs` describes every field, and code generators read",
+        "`/api/openapi.json`. Send a key as `Authorization: Bearer KEY`. Reading public pools needs no key.",
         "Bodies are JSON.",
         "",
         "Every answer about a pool has a `Pool-Version` header. Pass it as `since` to wait for a result that you sent.",
@@ -199,11 +187,10 @@ def http_page() -> str:
         *(f"| `{name}` | {text} |" for name, text in common),
         "",
     ]
-    for tag in dict.fromkeys(operation["tags"][0] for _, _, operation in operations):
-        lines += [f"## {tag.capitalize()}", ""]
-        lines += [INTRODUCTIONS[tag], ""] if tag in INTRODUCTIONS else []
+    for tag in document["tags"]:
+        lines += [f"## {tag['name']}", "", tag["description"], ""]
         for method, path, operation in operations:
-            if operation["tags"][0] == tag:
+            if operation["tags"] == [tag["name"]]:
                 lines += [*operation_lines(method, path, operation, common, document), ""]
     return "\n".join(lines).rstrip() + "\n"
 

@@ -199,6 +199,11 @@ def test_pages_load_nothing_from_other_sites(store):
         assert "/api/v1/pools/karts/events/race-17 \\\n  -H" in unescape(
             reference
         )  # a sample request with the example parameters
+        used = {tag for methods in document["paths"].values() for each in methods.values() for tag in each["tags"]}
+        assert used == {tag["name"] for tag in document["tags"]}
+        creating = reference.partition('id="create_pool"')[2].partition("</section>")[0]
+        for field in document["components"]["schemas"]["NewPool"]["properties"]:
+            assert f"<dt><code>{field}</code>" in creating
         links, anchors = (set(re.findall(rf'{name}="#?([^"/]+)"', reference)) for name in ("href", "id"))
         assert links <= anchors
         assert len(unescape(re.search(r'<pre id="start"[^>]*>(.*?)</pre>', reference, re.DOTALL)[1]).splitlines()) == 5

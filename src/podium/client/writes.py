@@ -226,6 +226,7 @@ class WriteRoutes:
 
         Args:
             name: Name of the program or person that uses the key.
+            role: `read` reads, `write` also sends results, and `admin` also manages.
             all_pools: True to create a key for all pools. Only a key for all pools can do this.
             expires_in_days: Number of days until the key expires. Null means never.
             per_second: Number of requests allowed per second. Null means no limit.
@@ -251,6 +252,7 @@ class WriteRoutes:
         """Send everything that happens in a pool to a URL. The response shows the signing secret only once.
 
         Args:
+            url: Address that receives what happens in the pool.
             format: `json` for programs; otherwise the chat service. If omitted, the URL decides.
 
         Returns:

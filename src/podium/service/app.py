@@ -3,7 +3,7 @@
 import asyncio
 import json
 import logging
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 from importlib.resources import files
@@ -12,18 +12,20 @@ from typing import Annotated, Any, TextIO, TypeVar
 from fastapi import FastAPI, Header
 from fastapi.dependencies.models import Dependant
 from fastapi.routing import APIRoute
+from pydantic import BaseModel
+from pydantic.json_schema import models_json_schema
 
 from podium import __version__
 from podium.errors import PodiumError
 from podium.log.database import UpkeepLock
 from podium.log.files import truncate_wal
 from podium.log.heads import keep_heads
+from podium.results.column_guide import COLUMNS
 from podium.service.admin import connections, dry_run, first_link, link_page, pools, records, sending, tonight
 from podium.service.admin import races as race_forms
 from podium.service.admin import reports as report_forms
 from podium.service.admin.uploads import UploadProcess
 from podium.service.api import details, fixtures, pages, reads, receiving, reports, status, writes
-from podium.service.api.bodies import request_body, schemas
 from podium.service.api.dependencies import Intake
 from podium.service.http import requests
 from podium.service.http.errors import ERROR_HANDLERS, MEDIA_TYPE, RequestLog, problem
@@ -262,9 +264,9 @@ EXAMPLES = json.loads(files("podium.service.api").joinpath("examples.json").read
 
 
 def complete_document(app: FastAPI) -> None:
-    """Add the models that routes parse themselves, examples, keys and webhooks to the OpenAPI document."""
+    """Add groups, titles, examples, keys, webhooks and the models that routes parse to the OpenAPI document."""
     build_document = app.openapi
-    app.webhooks.post("log-entry", tags=["webhooks"], operation_id="log_entry")(send_entry)
+    app.webhooks.post("log-entry", tags=["Webhooks"], operation_id="log_entry")(send_entry)
 
     def openapi() -> dict[str, Any]:
         if app.openapi_schema is None:
@@ -272,6 +274,12 @@ def complete_document(app: FastAPI) -> None:
             models = document["components"]["schemas"]
             scheme = {"type": "http", "scheme": "bearer", "description": KEY_HELP}
             document["components"]["securitySchemes"] = {"key": scheme}
+            document["tags"] = [{"name": name, "description": group["about"]} for name, group in status.GROUPS.items()]
+            titles = {
+                call: {"tags": [name], "summary": title}
+                for name, group in status.GROUPS.items()
+                for call, title in group["calls"].items()
+            }
             for route in app.routes:
                 if isinstance(route, APIRoute) and route.include_in_schema:
                     is_of_pool = "{pool}" in route.path_format  # only a pool can be public
@@ -283,6 +291,7 @@ def complete_document(app: FastAPI) -> None:
                     for method in route.methods or ():
                         operation = document["paths"][route.path_format][method.lower()]
                         operation["security"] = needed
+                        operation |= titles[operation["operationId"]]
                         operation |= {"requestBody": request_body(sent)} if sent else {}
                         for response in operation["responses"].values():
                             content = response.get("content", {})
@@ -293,6 +302,29 @@ def complete_document(app: FastAPI) -> None:
         return app.openapi_schema or {}
 
     app.openapi = openapi  # type: ignore[method-assign]
+
+
+def request_body(models: Sequence[type[BaseModel]]) -> dict[str, Any]:
+    """Return the OpenAPI description of a body that may be any of these models."""
+    references = [{"$ref": f"#/components/schemas/{model.__name__}"} for model in models]
+    schema = references[0] if len(references) == 1 else {"anyOf": references}
+    return {"required": True, "content": {"application/json": {"schema": schema}}}
+
+
+def schemas(models: Iterable[type[BaseModel]]) -> dict[str, Any]:
+    """Return the OpenAPI schemas of models that routes parse themselves, and of the models within them.
+
+    A field without a description gets the first sentence about the column of its name.
+    """
+    validated: list[Any] = [(model, "validation") for model in sorted(models, key=lambda model: model.__name__)]
+    _, document = models_json_schema(validated, ref_template="#/components/schemas/{model}")
+    definitions: dict[str, Any] = document["$defs"]
+    meanings = {column.name: column.meaning.partition(". ")[0].rstrip(".") + "." for column in COLUMNS}
+    for definition in definitions.values():
+        for name, field in definition.get("properties", {}).items():
+            if name in meanings:
+                field.setdefault("description", meanings[name])
+    return definitions
 
 
 def marked(dependant: Dependant, name: str) -> Sequence[Any]:

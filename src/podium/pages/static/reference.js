@@ -8,6 +8,7 @@ const linkTo = (section) => document.querySelector(`nav a[href="#${section.first
 filter.hidden = false;
 box.addEventListener("input", () => {
   const wanted = box.value.trim().toLowerCase();
+  document.getElementById("intro").hidden = wanted !== "";
   for (const group of groups) {
     let found = 0;
     for (const section of group.querySelectorAll("section")) {

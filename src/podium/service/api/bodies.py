@@ -1,6 +1,6 @@
 """Models of request bodies, functions that parse requests with them, and functions that write responses."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from typing import Annotated, Any, Literal, Self, TypeVar
@@ -17,7 +17,6 @@ from pydantic import (
     ValidationError,
     model_validator,
 )
-from pydantic.json_schema import models_json_schema
 
 from podium.ledger.point_schemes import MAX_CHARACTERS
 from podium.log.pools import Order
@@ -73,27 +72,17 @@ def json_response(model: Any, value: Any, status: int = 200) -> Response:
     return Response(adapter(model).dump_json(value), status, media_type="application/json")
 
 
-def request_body(models: Sequence[type[BaseModel]]) -> dict[str, Any]:
-    """Return the OpenAPI description of a body that may be any of these models."""
-    references = [{"$ref": f"#/components/schemas/{model.__name__}"} for model in models]
-    schema = references[0] if len(references) == 1 else {"anyOf": references}
-    return {"required": True, "content": {"application/json": {"schema": schema}}}
-
-
-def schemas(models: Iterable[type[BaseModel]]) -> dict[str, Any]:
-    """Return the OpenAPI schemas of models that routes parse themselves, and of the models within them."""
-    validated: list[Any] = [(model, "validation") for model in sorted(models, key=lambda model: model.__name__)]
-    _, document = models_json_schema(validated, ref_template="#/components/schemas/{model}")
-    definitions: dict[str, Any] = document["$defs"]
-    return definitions
-
-
 NotNegative = Annotated[float, Field(ge=0.0)]
 Positive = Annotated[float, Field(gt=0.0)]
 SentUrl = Annotated[str, Field(min_length=1, max_length=MAX_URL)]
 Weight = Annotated[float, Field(gt=0.0, le=MAX_WEIGHT)]
-SystemName = Annotated[str, Field(min_length=1, max_length=64)]
-Parameters = dict[Annotated[str, Field(max_length=64)], float | int | bool | str | None]
+SystemName = Annotated[
+    str, Field(min_length=1, max_length=64, description="Name of the rating system, such as adaptive or glicko2.")
+]
+Parameters = Annotated[
+    dict[Annotated[str, Field(max_length=64)], float | int | bool | str | None],
+    Field(description="Parameters of the system that differ from its defaults."),
+]
 Title = Annotated[str | None, Field(max_length=MAX_SENT_CHARACTERS, description="Title shown on pages.")]
 Contact = Annotated[
     str | None,
@@ -373,9 +362,9 @@ class NewSeason(Strict):
     model_config = with_example({"name": "2026", "starts_at": "2026-01-01T00:00:00Z", "keep": 0.5})
 
     name: Name
-    starts_at: Moment | None = None
+    starts_at: Moment | None = Field(None, description="Start of the season, in pools with dates.")
     sequence: float | None = Field(None, description="Number of the season's first event, in pools without dates.")
-    keep: Annotated[float, Field(ge=0.0, le=1.0)]
+    keep: Annotated[float, Field(ge=0.0, le=1.0, description="Share of each lead over a newcomer that remains.")]
     widens: bool = Field(
         default=True,
         description="Increase the uncertainty of each rating by the number of points that the season deducts from it.",
@@ -414,16 +403,16 @@ class PredictRequest(Strict):
         list[Annotated[Members, Field(min_length=1, max_length=MAX_PREDICTED)]],
         Field(max_length=MAX_PREDICTED, description="Members of each team."),
     ] = []
-    top: Annotated[int, Field(ge=1, le=MAX_PREDICTED)] = 3
+    top: Annotated[int, Field(ge=1, le=MAX_PREDICTED, description="Number of places that count as top places.")] = 3
 
 
 class WaitingPlayer(Strict):
     """A player who is waiting for a match."""
 
     player: SentName
-    waited_s: Annotated[float, Field(ge=0.0, le=1e9)]
-    party: Name | None = None
-    region: Annotated[str, Field(max_length=200)] = ""
+    waited_s: Annotated[float, Field(ge=0.0, le=1e9, description="Number of seconds that the player has waited.")]
+    party: Name | None = Field(None, description="Players with the same party play in one team.")
+    region: Annotated[str, Field(max_length=200, description="Players of the same region are matched first.")] = ""
     shared: SentEquipment = None
 
 
@@ -435,8 +424,8 @@ class Tickets(Strict):
     )
 
     tickets: Annotated[list[WaitingPlayer], Field(max_length=MAX_TICKETS, fail_fast=True)]
-    size: Annotated[int, Field(ge=2, le=1000)] = 4
-    teams: Annotated[int, Field(ge=0, le=1000)] = 0
+    size: Annotated[int, Field(ge=2, le=1000, description="Number of players in a match.")] = 4
+    teams: Annotated[int, Field(ge=0, le=1000, description="Number of teams. 0 means no teams.")] = 0
     least: Annotated[
         int,
         Field(
@@ -448,7 +437,7 @@ class Tickets(Strict):
             ),
         ),
     ] = 0
-    target_s: Annotated[float, Field(gt=0.0, le=1e6)] = 40.0
+    target_s: Annotated[float, Field(gt=0.0, le=1e6, description="Target wait in seconds.")] = 40.0
     scale: Annotated[
         float | None,
         Field(
@@ -465,7 +454,9 @@ class NewKey(Strict):
     model_config = with_example({"name": "race server 1", "role": "write"})
 
     name: Annotated[Name, Field(description="Name of the program or person that uses the key.")]
-    role: Literal["read", "write", "admin"] = "write"
+    role: Literal["read", "write", "admin"] = Field(
+        "write", description="`read` reads, `write` also sends results, and `admin` also manages."
+    )
     all_pools: Annotated[
         bool, Field(description="True to create a key for all pools. Only a key for all pools can do this.")
     ] = False
@@ -491,7 +482,7 @@ class NewWebhook(Strict):
 
     model_config = with_example({"url": "https://example.org/podium"})
 
-    url: SentUrl
+    url: Annotated[SentUrl, Field(description="Address that receives what happens in the pool.")]
     format: Annotated[
         Literal["json", "discord", "slack", "matrix", "text"] | None,
         Field(description="`json` for programs; otherwise the chat service. If omitted, the URL decides."),

@@ -9,7 +9,7 @@ from podium.service.http.json import PoolName, SentName
 from podium.service.http.requests import CurrentStore, ReadRouter
 from podium.views.details import PlayerDetail, PlayerIds
 
-router = ReadRouter("players")
+router = ReadRouter()
 
 
 class SentDetails(PlayerFields):

@@ -31,7 +31,7 @@ from podium.service.web.ahead.races import Groups, Protect
 from podium.store.reading.ahead import RaceStakes, RunningRace, race_stakes
 from podium.store.writing.fixtures import MAX_ENTRANTS, Fixture, Places
 
-router = ReadRouter("fixtures")
+router = ReadRouter()
 REFUSALS_OF_BODIES = error_responses(409, 413)  # in addition to other errors
 
 

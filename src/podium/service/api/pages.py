@@ -15,7 +15,7 @@ from podium.store.reading.log import CorrectionRecord
 from podium.store.reading.pool_facts import EventField, FairExpectation, PoolFacts
 from podium.views import models, player_models
 
-router = ReadRouter("pages", dependencies=[Depends(check_reader)])
+router = ReadRouter(dependencies=[Depends(check_reader)])
 REFUSALS_TO_EXPLAIN = error_responses(409)  # error if another version rated the pool
 Rows = Annotated[int, Query(ge=1, le=200, description="Number of rows per page.")]
 

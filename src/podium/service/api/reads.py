@@ -67,19 +67,19 @@ At = Annotated[
 ]
 
 
-@router.get("", tags=["pools"])
+@router.get("")
 def pools(store: CurrentStore) -> tuple[models.PoolSummary, ...]:
     """List all pools."""
     return store.pool_summaries()
 
 
-@router.get("/{pool}", tags=["pools"])
+@router.get("/{pool}")
 def pool(pool: PoolName, store: CurrentStore) -> models.PoolSummary:
     """Return a pool."""
     return store.pool_summary(pool)
 
 
-@keyed.get("/{pool}/log", tags=["pools"])
+@keyed.get("/{pool}/log")
 def log(
     pool: PoolName,
     store: CurrentStore,
@@ -109,7 +109,7 @@ UNCOMPARED = {"move": None, "is_new": False, "spark": (), "newest_change": None,
 ALONE = "cannot be combined with `at` or `max_deviation`"
 
 
-@router.get("/{pool}/leaderboard", response_model=Leaderboard, tags=["players"])
+@router.get("/{pool}/leaderboard", response_model=Leaderboard)
 def leaderboard(
     request: Request,
     pool: PoolName,
@@ -154,13 +154,13 @@ def board_rows(store: Store, pool_name: str, board: pl.DataFrame) -> list[dict[s
     return [{**row, "score": score, "tier": tier} for row, (score, tier) in zip(rows, scores, strict=True)]
 
 
-@router.get("/{pool}/distribution", tags=["players"])
+@router.get("/{pool}/distribution")
 def distribution(pool: PoolName, store: CurrentStore) -> tuple[models.RatingCount, ...]:
     """Return the number of players at each rating, rounded down to a whole number, lowest first."""
     return store.distribution(pool)
 
 
-@router.get("/{pool}/players/{player}", tags=["players"])
+@router.get("/{pool}/players/{player}")
 def player(
     pool: PoolName,
     player: PlayerName,
@@ -173,7 +173,7 @@ def player(
     return store.player(pool, player, most)
 
 
-@router.get("/{pool}/players/{player}/neighbours", tags=["players"])
+@router.get("/{pool}/players/{player}/neighbours")
 def neighbours(
     pool: PoolName,
     player: PlayerName,
@@ -184,13 +184,13 @@ def neighbours(
     return store.neighbours(pool, player, each)
 
 
-@router.get("/{pool}/players/{player}/ranks", tags=["daily ranks"])
+@router.get("/{pool}/players/{player}/ranks")
 def ranks_of(pool: PoolName, player: PlayerName, store: CurrentStore) -> tuple[models.DailyRank, ...]:
     """Return a player's rank at 00:00 UTC on each day, oldest first."""
     return store.ranks_of(pool, player)
 
 
-@router.get("/{pool}/players/{player}/hindsight", tags=["hindsight"])
+@router.get("/{pool}/players/{player}/hindsight")
 def hindsight_of(pool: PoolName, player: PlayerName, store: CurrentStore) -> tuple[HindsightPoint, ...]:
     """Return a player's strength at each event, based on later results as well (only for the `adaptive` system).
 
@@ -200,13 +200,13 @@ def hindsight_of(pool: PoolName, player: PlayerName, store: CurrentStore) -> tup
     return store.hindsight_curve(pool, player)
 
 
-@router.get("/{pool}/hindsight", tags=["hindsight"])
+@router.get("/{pool}/hindsight")
 def best_ever(pool: PoolName, store: CurrentStore) -> BestEverBoard:
     """List the best players of all time, by their lead over the field of their best year."""
     return store.best_ever(pool)
 
 
-@router.get("/{pool}/compare", tags=["chances"])
+@router.get("/{pool}/compare")
 def compare(
     pool: PoolName,
     player: Annotated[str, Query(min_length=1, max_length=MAX_SENT_CHARACTERS, examples=["ana"])],
@@ -221,7 +221,6 @@ def compare(
     "/{pool}/predict",
     response_model=models.FieldChances,
     responses=REFUSALS_OF_BODIES,
-    tags=["chances"],
 )
 def predict(
     pool: PoolName,
@@ -244,7 +243,6 @@ def predict(
     "/{pool}/matchmaking",
     response_model=list[Match],
     responses=REFUSALS_OF_BODIES,
-    tags=["chances"],
 )
 def matchmaking(pool: PoolName, store: CurrentStore, _key: KeyedReader, body: Sent[Tickets]) -> Response:
     """Return the matches to start now, formed from the waiting players. The other players keep waiting."""
@@ -272,7 +270,7 @@ def matchmaking(pool: PoolName, store: CurrentStore, _key: KeyedReader, body: Se
     return json_response(list[Match], matches)
 
 
-@router.get("/{pool}/events/{event_id}", tags=["events"])
+@router.get("/{pool}/events/{event_id}")
 def event(pool: PoolName, event_id: EventId, store: CurrentStore, response: Response) -> models.EventDetails:
     """Return an event with its results and rating changes.
 
@@ -283,19 +281,19 @@ def event(pool: PoolName, event_id: EventId, store: CurrentStore, response: Resp
     return details
 
 
-@router.get("/{pool}/events/{event_id}/players/{player}", responses=error_responses(409), tags=["events"])
+@router.get("/{pool}/events/{event_id}/players/{player}", responses=error_responses(409))
 def explain(pool: PoolName, event_id: EventId, player: PlayerName, store: CurrentStore) -> explanations.ExplainedChange:
     """Explain why a player's rating changed in an event."""
     return explanations.explained_change(store.explain(pool, event_id, player))
 
 
-@router.get("/{pool}/starting-ratings", tags=["players"])
+@router.get("/{pool}/starting-ratings")
 def starting_ratings(pool: PoolName, store: CurrentStore) -> tuple[PlayerStart, ...]:
     """List the ratings that the organiser gave to players for their first events."""
     return store.starting_ratings(pool)
 
 
-@router.get("/{pool}/players/{player}/reasons", responses=error_responses(409), tags=["players"])
+@router.get("/{pool}/players/{player}/reasons", responses=error_responses(409))
 def reasons(
     pool: PoolName,
     player: PlayerName,
@@ -308,7 +306,7 @@ def reasons(
     return store.reasons(pool, player, events)
 
 
-@router.get("/{pool}/events/{event_id}/players/{player}/what-if", responses=error_responses(409), tags=["events"])
+@router.get("/{pool}/events/{event_id}/players/{player}/what-if", responses=error_responses(409))
 def what_if(
     pool: PoolName, event_id: EventId, player: PlayerName, store: CurrentStore, margin: Margin = None
 ) -> explanations.AlternativeChanges:
@@ -316,19 +314,19 @@ def what_if(
     return explanations.alternative_changes(store.what_if(pool, event_id, player, margin=margin))
 
 
-@router.get("/{pool}/matches", tags=["matches"])
+@router.get("/{pool}/matches")
 def waiting_matches(pool: PoolName, store: CurrentStore) -> list[str]:
     """List the matches that are waiting for a result, ordered by expiry."""
     return store.waiting_matches(pool)
 
 
-@router.get("/{pool}/matches/{match_id}", tags=["matches"])
+@router.get("/{pool}/matches/{match_id}")
 def match(pool: PoolName, match_id: MatchId, store: CurrentStore) -> RegisteredMatch:
     """Return a registered match and its result."""
     return store.match(pool, match_id)
 
 
-@router.get("/{pool}/equipment", tags=["leaderboards"])
+@router.get("/{pool}/equipment")
 def equipment(pool: PoolName, store: CurrentStore) -> tuple[Equipment, ...]:
     """List the equipment that the system rates, such as cars, grouped by kind and sorted by points, highest first.
 
@@ -337,19 +335,19 @@ def equipment(pool: PoolName, store: CurrentStore) -> tuple[Equipment, ...]:
     return store.equipment(pool)
 
 
-@router.get("/{pool}/seasons", tags=["seasons"])
+@router.get("/{pool}/seasons")
 def seasons(pool: PoolName, store: CurrentStore) -> tuple[models.Season, ...]:
     """List the seasons, oldest first."""
     return store.seasons(pool)
 
 
-@router.get("/{pool}/seasons/{season}/leaderboard", response_model=list[models.BoardRow], tags=["seasons"])
+@router.get("/{pool}/seasons/{season}/leaderboard", response_model=list[models.BoardRow])
 def season_leaderboard(pool: PoolName, season: SeasonName, store: CurrentStore) -> Response:
     """Return the leaderboard at the end of a season, or the current one if the season is still running."""
     return json_response(Any, board_rows(store, pool, store.season_leaderboard(pool, season)))
 
 
-@router.get("/{pool}/snapshots", tags=["daily ranks"])
+@router.get("/{pool}/snapshots")
 def snapshot_days(pool: PoolName, store: CurrentStore) -> list[date | float]:
     """List the days for which ranks are stored, oldest first.
 
@@ -358,7 +356,7 @@ def snapshot_days(pool: PoolName, store: CurrentStore) -> list[date | float]:
     return [day_shown(store.order(pool), day) for day in store.snapshot_days(pool)]
 
 
-@router.get("/{pool}/snapshots/{day}", tags=["daily ranks"])
+@router.get("/{pool}/snapshots/{day}")
 def ranks_on(pool: PoolName, day: str, store: CurrentStore) -> tuple[models.RankedPlayer, ...]:
     """Return the ranks at 00:00 UTC on a day, or before the event with a given number, best first."""
     return store.ranks_on(pool, parse_day(day, store.order(pool)))

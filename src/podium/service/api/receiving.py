@@ -53,7 +53,7 @@ from podium.support.collector import paused_collection
 from podium.support.part_files import temporary_folder
 from podium.views.names import find_event
 
-router = APIRouter(prefix="/submit/xonstat", tags=["events"], generate_unique_id_function=operation_id)
+router = APIRouter(prefix="/submit/xonstat", generate_unique_id_function=operation_id)
 BODY = {"requestBody": {"required": True, "content": {"text/plain": {"schema": {"type": "string"}}}}}
 ANSWERS: dict[int | str, dict[str, Any]] = {
     code: {"content": {"text/plain": {}, MEDIA_TYPE: {}}, "description": DESCRIPTIONS[code]} for code in WRITE_ERRORS

@@ -15,7 +15,7 @@ from podium.store import reports as stored
 from podium.store.writing.player_links import Act, PlayerLink
 from podium.store.writing.reports import Report
 
-router = ReadRouter("reports")
+router = ReadRouter()
 REFUSALS_OF_BODIES = error_responses(409, 413)  # in addition to other errors
 
 

@@ -5,11 +5,13 @@ The HTML is complete without scripts, and loads nothing from other hosts.
 
 import asyncio
 import json
+import re
 import tempfile
 import time
 from collections.abc import AsyncIterator, Iterator
 from functools import lru_cache, partial
 from html import escape
+from importlib.resources import files
 from typing import IO, Annotated, Any, Literal
 
 import polars as pl
@@ -24,7 +26,7 @@ from podium.errors import UnknownError
 from podium.log.database import UnavailableError, read_transaction
 from podium.pages.environment import create_environment
 from podium.service.api.dependencies import CurrentMetrics, CurrentWatchers, ReadAccess
-from podium.service.http.errors import READ_RESPONSES, error_responses, success_response
+from podium.service.http.errors import DESCRIPTIONS, READ_ERRORS, READ_RESPONSES, error_responses, success_response
 from podium.service.http.json import POOLS_PATH, PoolName
 from podium.service.http.requests import (
     CurrentStore,
@@ -53,7 +55,6 @@ router = APIRouter(route_class=StrictRoute, generate_unique_id_function=operatio
     f"{POOLS_PATH}/{{pool}}/stream",
     response_class=StreamingResponse,
     responses=READ_RESPONSES | success_response("Server-sent events.", "text/event-stream"),
-    tags=["pools"],
 )
 async def stream(
     pool: PoolName,
@@ -132,7 +133,6 @@ Guard = Annotated[
     f"{POOLS_PATH}/{{pool}}/export/{{table}}.{{kind}}",
     response_class=StreamingResponse,
     responses=READ_RESPONSES | success_response("A file.", *MEDIA_TYPES.values()),
-    tags=["pools"],
 )
 @read_one_moment
 def export(
@@ -163,12 +163,11 @@ def table_file(frame: pl.DataFrame, kind: str) -> IO[bytes]:
     return file
 
 
-FIRST_ERROR = "400"
+GROUPS = json.loads(files("podium.service.api").joinpath("groups.json").read_bytes())  # titles of calls by operation ID
 SCHEMAS = "#/components/schemas/"
 LIMITS = {
-    "minLength": "at least {} characters", "maxLength": "at most {} characters", "minimum": "at least {}",
-    "maximum": "at most {}", "exclusiveMinimum": "above {}", "exclusiveMaximum": "below {}",
-    "minItems": "at least {} items", "maxItems": "at most {} items",
+    "maxLength": "at most {} characters", "minimum": "at least {}", "maximum": "at most {}",
+    "exclusiveMinimum": "above {}", "exclusiveMaximum": "below {}", "maxItems": "at most {} items",
 }  # fmt: skip
 TECHNICAL_LIMIT = 2**53  # limits above this are those of number formats
 
@@ -177,29 +176,42 @@ TECHNICAL_LIMIT = 2**53  # limits above this are those of number formats
 def reference_page(app: FastAPI) -> str:
     """Return the reference as HTML, which is generated only once because it never changes."""
     document: dict[str, Any] = app.openapi()
-    operations: dict[str, list[tuple[str, str, dict[str, Any]]]] = {}
-    meanings: dict[str, str] = {}  # of statuses
-    for path, methods in document["paths"].items():
-        for method, operation in methods.items():
-            operations.setdefault(operation.get("tags", ["other"])[0], []).append((path, method, operation))
-            meanings |= {status: response["description"] for status, response in operation["responses"].items()}
+    calls = {
+        operation["operationId"]: (path, method, operation)
+        for path, methods in document["paths"].items()
+        for method, operation in methods.items()
+    }
+    models = document["components"]["schemas"]
     environment = create_environment("podium.service.api")
     environment.filters |= {
         "answer": answer_text,
-        "example": partial(example_content, models=document["components"]["schemas"]),
+        "example": partial(example_content, models=models),
         "example_path": example_path,
         "json": json_text,
+        "models": partial(models_within, models=models),
         "schema": schema_text,
         "with_code": with_code,
     }
     text: str = environment.get_template("reference.html").render(
         document,
-        operations=operations,
-        errors={status: meaning for status, meaning in sorted(meanings.items()) if status >= FIRST_ERROR},
+        groups={name: [calls[call] for call in group["calls"]] for name, group in GROUPS.items()},
+        errors=DESCRIPTIONS,
+        common_errors=READ_ERRORS,
         origin=app.state.address or "http://127.0.0.1:8000",
         static=STATIC_ADDRESS,
     )
     return text
+
+
+def models_within(message: dict[str, Any], models: dict[str, Any]) -> list[str]:
+    """Return the names of the models in a body: its own model first, then the models of its fields."""
+    names: list[str] = []
+    waiting = [message]
+    while waiting:
+        new = [name for name in re.findall(rf"{SCHEMAS}(\w+)", json.dumps(waiting.pop(0))) if name not in names]
+        names += new
+        waiting += [models[name] for name in new]
+    return names
 
 
 def example_path(path: str, operation: dict[str, Any]) -> str:
@@ -228,7 +240,7 @@ def example_of(schema: dict[str, Any], models: dict[str, Any]) -> Any:
 
 
 def json_text(value: Any) -> Markup:
-    return Markup(escape(json.dumps(value, indent=1)))  # noqa: S704  (escaped)
+    return Markup(escape(json.dumps(value, indent=2)))  # noqa: S704  (escaped)
 
 
 def answer_text(message: dict[str, Any]) -> Markup:
@@ -283,13 +295,13 @@ def with_code(text: str) -> Markup:
 READY_TIMEOUT_S = 2.0
 
 
-@router.get("/healthz", responses=error_responses(500), tags=["service"])
+@router.get("/healthz", responses=error_responses(500))
 async def healthz() -> dict[str, str]:
     """Return ok if the process responds, without querying the database."""
     return {"status": "ok"}
 
 
-@router.get("/readyz", responses=error_responses(500, 503), tags=["service"])
+@router.get("/readyz", responses=error_responses(500, 503))
 async def readyz(
     request: Request, store: CurrentStore, threads: CurrentThreads, watchers: CurrentWatchers
 ) -> dict[str, str]:
@@ -317,7 +329,6 @@ def query_pools(store: Store) -> None:
     "/metrics",
     response_class=Response,
     responses=READ_RESPONSES | success_response("The Prometheus text format.", "text/plain"),
-    tags=["service"],
 )
 async def prometheus_metrics(metrics: CurrentMetrics, threads: CurrentThreads, _key: ReadAccess) -> Response:
     """Return counters of requests, results and changes. This requires a key for all pools."""

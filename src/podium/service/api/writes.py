@@ -100,7 +100,7 @@ class RerateAct(AdminAct):
 RequestedRerate = Annotated[RerateAct, Depends()]
 
 
-@router.post("", status_code=201, tags=["pools"])
+@router.post("", status_code=201)
 async def create_pool(act: RequestedAct, body: Sent[bodies.NewPool]) -> PoolSummary:
     """Create a pool."""
     system = requested_system(body)
@@ -109,14 +109,14 @@ async def create_pool(act: RequestedAct, body: Sent[bodies.NewPool]) -> PoolSumm
     return await run_in_threadpool(act.store.pool_summary, body.name)
 
 
-@router.patch("/{pool}", tags=["pools"])
+@router.patch("/{pool}")
 async def describe_pool(pool: PoolName, act: RequestedAct, body: Sent[bodies.Description]) -> PoolSummary:
     """Change a pool's description and who can read it."""
     await act.run(act.store.describe_pool, pool, **body.model_dump())
     return await run_in_threadpool(act.store.pool_summary, pool)
 
 
-@router.put("/{pool}/system", tags=["pools"])
+@router.put("/{pool}/system")
 async def configure(pool: PoolName, act: RequestedRerate, body: Sent[bodies.Configuration]) -> Rerated:
     """Rate a pool again from its first event, with another system or different parameters."""
     refuse_backdating_limit(act.request)
@@ -124,14 +124,14 @@ async def configure(pool: PoolName, act: RequestedRerate, body: Sent[bodies.Conf
     return await act.rerate(pool, administration.configure(system))
 
 
-@router.put("/{pool}/order", tags=["pools"])
+@router.put("/{pool}/order")
 async def set_order(pool: PoolName, act: RequestedRerate, body: Sent[bodies.NewOrder]) -> Rerated:
     """Order a pool's events by date or by number. This is possible only while the pool has fewer than 50 events."""
     refuse_backdating_limit(act.request)
     return await act.rerate(pool, ordering.set_order(body.order, body.started_at, body.every))
 
 
-@router.post("/{pool}/seasons", status_code=201, tags=["seasons"])
+@router.post("/{pool}/seasons", status_code=201)
 async def begin_season(pool: PoolName, act: RequestedRerate, body: Sent[bodies.NewSeason]) -> Rerated:
     """Begin a season at a date or event: reduce every lead over a newcomer to a given share."""
     refuse_backdated(act.request, [body.when])
@@ -146,7 +146,6 @@ def requested_system(body: bodies.NewPool | bodies.Configuration) -> System:
     "/{pool}/events",
     status_code=201,
     response_model=list[Receipt],
-    tags=["events"],
     responses={200: {"model": list[Receipt], "description": "Every event is a duplicate."}},
 )
 async def submit(
@@ -217,7 +216,6 @@ RequestedCorrection = Annotated[Correction, Depends()]
     "/{pool}/events/{event_id}",
     response_model=Receipt,
     responses=REFUSALS_OF_CORRECTIONS,
-    tags=["events"],
 )
 async def amend(
     pool: PoolName,
@@ -237,23 +235,19 @@ async def amend(
     return answer
 
 
-@router.post(
-    "/{pool}/events/{event_id}/void", response_model=Receipt, responses=REFUSALS_OF_CORRECTIONS, tags=["events"]
-)
+@router.post("/{pool}/events/{event_id}/void", response_model=Receipt, responses=REFUSALS_OF_CORRECTIONS)
 async def void(pool: PoolName, event_id: EventId, correction: RequestedCorrection) -> Response:
     """Void an event. It no longer counts, but its content is kept."""
     return await correction.correct(pool, event_id, correction.store.void, event_id)
 
 
-@router.post(
-    "/{pool}/events/{event_id}/unvoid", response_model=Receipt, responses=REFUSALS_OF_CORRECTIONS, tags=["events"]
-)
+@router.post("/{pool}/events/{event_id}/unvoid", response_model=Receipt, responses=REFUSALS_OF_CORRECTIONS)
 async def unvoid(pool: PoolName, event_id: EventId, correction: RequestedCorrection) -> Response:
     """Make a voided event count again."""
     return await correction.correct(pool, event_id, correction.store.unvoid, event_id)
 
 
-@router.post("/{pool}/matches", status_code=201, tags=["matches"])
+@router.post("/{pool}/matches", status_code=201)
 async def register(pool: PoolName, act: RequestedWrite, body: Sent[bodies.NewMatch]) -> RegisteredMatch:
     """Register a match that is starting.
 
@@ -263,7 +257,7 @@ async def register(pool: PoolName, act: RequestedWrite, body: Sent[bodies.NewMat
     return await act.run(act.store.register, pool, body.match_id, entrants, held_s=body.expires_in_s)
 
 
-@router.post("/{pool}/merge", tags=["players"])
+@router.post("/{pool}/merge")
 async def merge(
     pool: PoolName,
     act: RequestedRerate,
@@ -277,7 +271,7 @@ async def merge(
     return await act.rerate(pool, accounts.merge(body.player, body.into, kind), reason)
 
 
-@router.post("/{pool}/players/{player}/unmerge", tags=["players"])
+@router.post("/{pool}/players/{player}/unmerge")
 async def unmerge(
     pool: PoolName, player: PlayerName, act: RequestedRerate, *, kind: Kind = "", reason: Reason = ""
 ) -> Rerated:
@@ -286,7 +280,7 @@ async def unmerge(
     return await act.rerate(pool, accounts.unmerge(player, kind), reason)
 
 
-@router.post("/{pool}/players/{player}/void", tags=["players"])
+@router.post("/{pool}/players/{player}/void")
 async def void_player(pool: PoolName, player: PlayerName, act: RequestedRerate, *, reason: Reason = "") -> Rerated:
     """Void every rated event of a player, for example after a ban."""
     refuse_backdating_limit(act.request)
@@ -309,7 +303,7 @@ class StartingRatings(bodies.Strict):
     players: list[StartingRating] = Field(min_length=1, max_length=10_000, description="The players, who may be new.")
 
 
-@router.put("/{pool}/starting-ratings", tags=["players"])
+@router.put("/{pool}/starting-ratings")
 async def set_starting_ratings(
     pool: PoolName, act: RequestedRerate, body: Sent[StartingRatings], *, reason: Reason = ""
 ) -> Rerated:
@@ -319,7 +313,7 @@ async def set_starting_ratings(
     return await act.rerate(pool, accounts.set_starting_ratings(rows), reason)
 
 
-@router.post("/{pool}/players/{player}/rename", tags=["players"])
+@router.post("/{pool}/players/{player}/rename")
 async def rename(
     pool: PoolName,
     player: PlayerName,
@@ -333,7 +327,7 @@ async def rename(
     return body
 
 
-@router.post("/{pool}/players/{player}/anonymize", tags=["players"])
+@router.post("/{pool}/players/{player}/anonymize")
 async def anonymize(
     pool: PoolName, player: PlayerName, act: RequestedAct, *, dry_run: ListsOnly = False
 ) -> Anonymization:
@@ -356,7 +350,7 @@ def webhook_details(webhook: store_keys.Webhook, secret: str | None = None) -> W
     return details(WebhookDetails, webhook, url=webhook.shown_url, secret=secret)
 
 
-@router.post("/{pool}/keys", status_code=201, tags=["keys"])
+@router.post("/{pool}/keys", status_code=201)
 async def create_key(pool: PoolName, act: RequestedAct, body: Sent[bodies.NewKey]) -> KeyDetails:
     """Create a key. The response shows the key only once, and Podium stores only a hash of it."""
     own = act.request.state.key
@@ -384,7 +378,7 @@ async def create_key(pool: PoolName, act: RequestedAct, body: Sent[bodies.NewKey
     return await run_in(act.threads.writing, create)
 
 
-@router.get("/{pool}/keys", tags=["keys"])
+@router.get("/{pool}/keys")
 async def keys(pool: PoolName, act: RequestedAct) -> list[KeyDetails]:
     """List the keys of a pool, including revoked ones.
 
@@ -398,7 +392,7 @@ async def keys(pool: PoolName, act: RequestedAct) -> list[KeyDetails]:
     return await run_in_threadpool(read)
 
 
-@router.delete("/{pool}/keys/{number}", status_code=204, tags=["keys"])
+@router.delete("/{pool}/keys/{number}", status_code=204)
 async def revoke_key(pool: PoolName, number: Number, act: RequestedAct) -> None:
     """Revoke a key. Requests with this key are rejected from then on."""
 
@@ -408,7 +402,7 @@ async def revoke_key(pool: PoolName, number: Number, act: RequestedAct) -> None:
     await run_in(act.threads.writing, revoke)
 
 
-@router.post("/{pool}/webhooks", status_code=201, tags=["webhooks"])
+@router.post("/{pool}/webhooks", status_code=201)
 async def create_webhook(pool: PoolName, act: RequestedAct, body: Sent[bodies.NewWebhook]) -> WebhookDetails:
     """Send everything that happens in a pool to a URL. The response shows the signing secret only once."""
 
@@ -419,7 +413,7 @@ async def create_webhook(pool: PoolName, act: RequestedAct, body: Sent[bodies.Ne
     return await run_in(act.threads.writing, create)
 
 
-@router.get("/{pool}/webhooks", tags=["webhooks"])
+@router.get("/{pool}/webhooks")
 async def webhooks(pool: PoolName, act: RequestedAct) -> list[WebhookDetails]:
     """List the webhooks of a pool, with their latest errors."""
 
@@ -430,7 +424,7 @@ async def webhooks(pool: PoolName, act: RequestedAct) -> list[WebhookDetails]:
     return await run_in_threadpool(read)
 
 
-@router.delete("/{pool}/webhooks/{number}", status_code=204, tags=["webhooks"])
+@router.delete("/{pool}/webhooks/{number}", status_code=204)
 async def delete_webhook(pool: PoolName, number: Number, act: RequestedAct) -> None:
     """Delete a webhook. Nothing more is sent to it."""
 

@@ -222,10 +222,10 @@ def operation_id(route: APIRoute) -> str:
 class ReadRouter(APIRouter):
     """Routes for pools, each of which reads a single version."""
 
-    def __init__(self, *tags: str, dependencies: Sequence[Any] = ()) -> None:
+    def __init__(self, dependencies: Sequence[Any] = ()) -> None:
         options: dict[str, Any] = {"dependencies": dependencies, "responses": READ_RESPONSES}
         options["generate_unique_id_function"] = operation_id
-        super().__init__(prefix=POOLS_PATH, tags=[*tags], route_class=StrictRoute, **options)
+        super().__init__(prefix=POOLS_PATH, route_class=StrictRoute, **options)
 
     def add_api_route(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:
         super().add_api_route(path, read_one_moment(endpoint), **options)

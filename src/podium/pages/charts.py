@@ -14,25 +14,15 @@ from podium.support.immutable import immutable
 from podium.support.words import shown, signed
 
 HEIGHT = 256
-MAX_DOTS = 60  # number of links on a desktop; a phone shows a quarter of them
-EVERY_PHONE_DOT = 4
+MAX_DOTS, MAX_LABELS = 44, 4  # number of links, and of links with a label
 MAX_ROWS = 4
 MARGIN = 0.08  # share of the span of ratings to add at the top and bottom
 MAX_NAME = 24  # maximum number of characters of a name next to its line
-CROWDED = 0.08  # share of the width that is about the length of a label
 ABOVE, BELOW = -9.0, 20.0  # distance in pixels from a point to its label
 MIN_DOWN = 10.0  # minimum distance, in pixels, from the top of a drawing to the bottom of a label
-NAME_WIDTH = 0.3  # share of a chart's width that a name may take
+LETTER_WIDTH = 0.024  # width of a letter of a label as a share of the width of a chart on a phone
 LABEL_HEIGHT, LABEL_STEP = 14.0, 4  # in pixels: height of a label, and distance between its possible places
 SAMPLES = 40  # number of samples of a line along a label
-
-
-# Fades out the band at the top and bottom of a drawing, where it may be cut off.
-FADE = Markup(
-    '<linearGradient id="fade" x1="0" x2="0" y1="0" y2="1">'
-    '<stop stop-opacity="0"/><stop offset=".15"/><stop offset=".85"/><stop offset="1" stop-opacity="0"/>'
-    "</linearGradient>"
-)
 
 
 @immutable
@@ -44,6 +34,7 @@ class HistoryPoint:
     deviation: float | None = None
     href: str | None = None  # link to the reasons for the change
     label: str = ""  # description of the link
+    cause: str = ""  # words next to the point
     is_season: bool = False  # True for the start of a season
 
 
@@ -53,13 +44,16 @@ class HistoryLine:
 
     player: str
     points: Sequence[HistoryPoint]
-    peak_at: datetime | float | None = None  # time of the official peak; if None, the highest point is used
+
+    @property
+    def banded(self) -> list[HistoryPoint]:
+        """The points with a band: those with a deviation of at most twice the newest."""
+        known = [point for point in self.points if point.deviation is not None]
+        return [point for point in known if (point.deviation or 0.0) <= 2.0 * (known[-1].deviation or 0.0)]
 
     @property
     def best(self) -> HistoryPoint:
-        """The official peak, or the highest point if the peak is not among the points."""
-        peaks = [point for point in self.points if point.at == self.peak_at]
-        return peaks[-1] if peaks else max(self.points, key=lambda point: point.rating)
+        return max(self.points, key=lambda point: point.rating)
 
 
 def history_chart(
@@ -70,28 +64,24 @@ def history_chart(
     height: int = HEIGHT,
     hindsight: Sequence[HistoryPoint] = (),
 ) -> Markup:
-    """Draw one player's ratings, with a band, the peak, links and dashed hindsight, or the ratings of two players."""
+    """Draw ratings with bands: of one player with links, causes and dashed hindsight, or of two players."""
     lines = [line for line in lines if line.points]
     if not lines:
         return Markup("")
-    every = [point for points in (*(line.points for line in lines), hindsight) for point in points]
-    plot = Plot(Scale.over(place(point.at) for point in every), rating_span(lines, hindsight), height)
+    drawn = [*lines, HistoryLine("", hindsight)] if len(hindsight) > 1 else lines
+    every = [point for line in drawn for point in line.points]
+    plot = Plot(Scale.over(place(point.at) for point in every), rating_span(drawn), height)
     marked = round_values(plot.y.low, plot.y.high, MAX_ROWS)
     fitting = (k for k in range(4) if all(abs(round(mark, k) - mark) < 1e-9 for mark in marked))  # noqa: PLR2004
     decimals = next(fitting, 4)  # enough decimals to tell the values apart
     rows = [Step(value, str(shown(value, decimals))) for value in marked]
-    content = [plot.grid(rows, columns(plot, every))]
+    pictures = [paths(plot, line, css) for line, css in zip(drawn, ("", " b"), strict=False)]
+    content = [plot.grid(rows, columns(plot, every)), plot.view_box(Markup("").join(reversed(pictures)))]
     if len(lines) == 1:
-        picture = paths(plot, lines[0].points, "")
-        if len(hindsight) > 1:
-            picture = paths(plot, hindsight, " b") + picture
-        rules = season_rules(plot, lines[0].points)
-        content += [rules, plot.view_box(picture), dots(plot, lines[0]), marks(plot, lines[0], digits)]
-        role = "group" if any(point.href for point in every) else "img"
+        content += [season_rules(plot, lines[0].points), dots(plot, lines[0]), marks(plot, lines[0], digits)]
     else:
-        outlines = [outline(plot, line.points, css) for line, css in zip(lines, ("line", "line b"), strict=True)]
-        content += [plot.view_box(Markup("").join(outlines)), names(plot, lines)]
-        role = "img"
+        content.append(names(plot, lines))
+    role = "group" if any(point.href for point in every) else "img"
     return plot.chart(role, label, Markup("").join(content))
 
 
@@ -100,13 +90,12 @@ def place(at: datetime | float) -> float:
     return at.timestamp() if isinstance(at, datetime) else float(at)
 
 
-def rating_span(lines: Sequence[HistoryLine], hindsight: Sequence[HistoryPoint]) -> Scale:
-    """Return the span of ratings, with a margin and the newest band. Wider older bands are cut off."""
-    values = [point.rating for points in (*(line.points for line in lines), hindsight) for point in points]
-    if len(lines) == 1:
-        newest = lines[0].points[-1]
-        reach = SIGMAS * (newest.deviation or 0.0)
-        values += [newest.rating - reach, newest.rating + reach]
+def rating_span(lines: Sequence[HistoryLine]) -> Scale:
+    """Return the span of the ratings and bands, with a margin."""
+    values = [point.rating for line in lines for point in line.points]
+    for point in (point for line in lines for point in line.banded):
+        reach = SIGMAS * (point.deviation or 0.0)
+        values += [point.rating - reach, point.rating + reach]
     low, high = min(values), max(values)
     margin = MARGIN * (high - low) or max(1.0, 0.01 * abs(high))
     return Scale(low - margin, high + margin)
@@ -120,53 +109,53 @@ def columns(plot: Plot, points: Sequence[HistoryPoint]) -> list[Step]:
     return [Step(number, f"event {number:.0f}") for number in numbers if number == int(number)]
 
 
-def outline(plot: Plot, points: Sequence[HistoryPoint], css: str) -> Markup:
-    path = plot.path([(place(point.at), point.rating) for point in points])
-    return Shape('<path class="{}" d="{}"/>').format(css, path)
-
-
-def paths(plot: Plot, points: Sequence[HistoryPoint], css: str) -> Markup:
+def paths(plot: Plot, line: HistoryLine, css: str) -> Markup:
     """Return the band of uncertainty with the line on it."""
-    band = Markup("")
-    known = [(place(point.at), point.rating, point.deviation) for point in points if point.deviation is not None]
+    band, known = Markup(""), line.banded
     if len(known) > 1:
-        low, high = plot.y.low, plot.y.high
-        upper = [(x, min(high, rating + SIGMAS * deviation)) for x, rating, deviation in known]
-        lower = [(x, max(low, rating - SIGMAS * deviation)) for x, rating, deviation in reversed(known)]
-        band = FADE + Shape('<path class="band{}" fill="url(#fade)" d="{}Z"/>').format(css, plot.path([*upper, *lower]))
-    return band + outline(plot, points, f"line{css}")
+        outline = [
+            (place(point.at), point.rating + side * SIGMAS * (point.deviation or 0.0))
+            for side, points in ((1, known), (-1, known[::-1]))
+            for point in points
+        ]
+        band = Shape('<path class="band{}" d="{}Z"/>').format(css, plot.path(outline))
+    path = plot.path([(place(point.at), point.rating) for point in line.points])
+    return band + Shape('<path class="line{}" d="{}"/>').format(css, path)
 
 
 def dots(plot: Plot, line: HistoryLine) -> Markup:
-    """Return links to reasons: all of them or, if there are many, an even selection with the newest and the highest."""
+    """Return links to reasons: all of them or, if there are many, an even selection with the labelled points.
+
+    A phone has only the links of labelled points.
+    """
     linked = [point for point in line.points if point.href]
-    best = line.best
-    every = -(-len(linked) // (MAX_DOTS - 1)) or 1
-    chosen = [point for k, point in enumerate(linked[::-1]) if k % every == 0 or point is best]
-    few = len(chosen) <= MAX_DOTS // EVERY_PHONE_DOT
+    every = -(-len(linked) // (MAX_DOTS - MAX_LABELS)) or 1
     parts = []
-    for k, point in enumerate(chosen):
-        css = Markup("") if few or k % EVERY_PHONE_DOT == 0 else Markup(' class="desk"')
-        parts.append(
-            Shape('<a href="{}" aria-label="{}"{}><circle class="dot" cx="{}" cy="{}" r="4"/></a>').format(
-                point.href, point.label, css, plot.across(place(point.at)), number(plot.down(point.rating))
+    for k, point in enumerate(linked[::-1]):
+        is_labelled = k == 0 or point.cause or point is line.best
+        if k % every == 0 or is_labelled:
+            parts.append(
+                Shape('<a href="{}" aria-label="{}"{}><circle class="dot" cx="{}" cy="{}" r="4"/></a>').format(
+                    point.href,
+                    point.label,
+                    Markup("") if is_labelled else Markup(' class="desk"'),
+                    plot.across(place(point.at)),
+                    number(plot.down(point.rating)),
+                )
             )
-        )
     return Markup("").join(reversed(parts))
 
 
 def marks(plot: Plot, line: HistoryLine, digits: int) -> Markup:
-    """Return labels for the highest rating and for the newest rating, which is to the right of its dot."""
+    """Return labels for the newest rating, to the right of its dot, and for the highest rating and the causes."""
     best, newest = line.best, line.points[-1]
     label = Shape('<text class="strong last" x="{}" y="{}" dx="9">{}</text>').format(
         plot.across(place(newest.at)), number(plot.down(newest.rating) + 4.0), shown(newest.rating, digits - 1)
     )
-    if best is newest:
-        return label
-    word = "peak" if best.at == line.peak_at else "highest"
-    down = plot.down(best.rating) + free_side(plot, line, best)
-    words = f"{word} {shown(best.rating, digits - 1)}"
-    return label + text(plot.across(place(best.at)), down, words, plot.anchor(place(best.at)))
+    labels = [(point, point.cause) for point in line.points if point.cause and point is not best]
+    if best is not newest:
+        labels.insert(0, (best, f"highest {shown(best.rating, digits - 1)}"))
+    return label + placed(plot, [line], labels)
 
 
 def season_rules(plot: Plot, points: Sequence[HistoryPoint]) -> Markup:
@@ -179,23 +168,23 @@ def season_rules(plot: Plot, points: Sequence[HistoryPoint]) -> Markup:
     return Markup("").join(rule.format(plot.across(place(point.at)), plot.height, plot.height - 6) for point in starts)
 
 
-def free_side(plot: Plot, line: HistoryLine, point: HistoryPoint) -> float:
-    """Return the vertical offset of a label, which is above its point unless more of the line is there."""
-    x = plot.x.share(place(point.at))
-    near = [other.rating for other in line.points if abs(plot.x.share(place(other.at)) - x) < CROWDED]
-    above = sum(rating > point.rating for rating in near)
-    return ABOVE if above <= len(near) - 1 - above else BELOW
-
-
 def names(plot: Plot, lines: Sequence[HistoryLine]) -> Markup:
-    """Return both names, each as close to its line's end as possible without touching a line or the other name."""
-    labels: list[Markup] = []
+    """Return both names at the ends of their lines."""
+    upper_first = sorted(lines, key=lambda line: -line.points[-1].rating)
+    return placed(plot, lines, [(line.points[-1], shortened(line.player, MAX_NAME)) for line in upper_first])
+
+
+def placed(plot: Plot, lines: Sequence[HistoryLine], labels: Sequence[tuple[HistoryPoint, str]]) -> Markup:
+    """Return labels, each as close to its point as possible without touching a line or another label."""
+    drawn: list[Markup] = []
     # space that labels occupy: horizontal start and end, and vertical position
     taken: list[tuple[float, float, float]] = []
-    for line in sorted(lines, key=lambda drawn: -drawn.points[-1].rating):
-        x, down = plot.x.share(place(line.points[-1].at)), plot.down(line.points[-1].rating)
-        start, end = (x - NAME_WIDTH, x) if x > NAME_WIDTH else (x, x + NAME_WIDTH)
-        beside = [height for other in lines for height in heights(plot, other, start, end)]
+    for point, words in labels:
+        x, down, width = plot.x.share(place(point.at)), plot.down(point.rating), LETTER_WIDTH * len(words)
+        anchor = "start" if x < width / 2.0 else "end" if x > 1.0 - width / 2.0 else "middle"
+        start = {"start": x, "end": x - width, "middle": x - width / 2.0}[anchor]
+        end = start + width
+        beside = [height for line in lines for height in heights(plot, line, start, end)]
         beside += [y for since, until, y in taken if since < end and start < until]
         free = [
             y
@@ -205,9 +194,8 @@ def names(plot: Plot, lines: Sequence[HistoryLine]) -> Markup:
         ]
         y = free[0] if free else MIN_DOWN
         taken += [(start, end, y - k * LABEL_HEIGHT / 2) for k in range(3)]
-        anchor = "end" if x > NAME_WIDTH else "start"
-        labels.append(text(plot.across(place(line.points[-1].at)), y, shortened(line.player, MAX_NAME), anchor))
-    return Markup("").join(labels)
+        drawn.append(text(plot.across(place(point.at)), y, words, anchor))
+    return Markup("").join(drawn)
 
 
 def heights(plot: Plot, line: HistoryLine, start: float, end: float) -> list[float]:

@@ -31,11 +31,12 @@ LABELS = {
     MARGINS: "Margins", TIME_AWAY: "Time away", BONUS: "Bonus points", SEASON: "New season", OTHER: "Other",
 }  # fmt: skip
 NAMED_EVENTS = 3  # maximum number of events to name next to a reason
-DUELS = "duels"  # won, drawn and lost duels are combined, so that wins offset losses
 SUBJECTS = {
-    DUELS: "results against those who finished", BEAT_QUITTERS: "opponents who quit", QUIT: "quitting",
-    MARGINS: "margins", TIME_AWAY: "time away", BONUS: "bonus points", SEASON: "new seasons", OTHER: "other causes",
+    WON: "beating opponents", DRAWN: "draws", LOST: "losing to others", BEAT_QUITTERS: "opponents who quit",
+    QUIT: "quitting", MARGINS: "margins", TIME_AWAY: "time away", BONUS: "bonus points",
+    SEASON: "new seasons", OTHER: "other causes",
 }  # fmt: skip
+DUELS = (WON, DRAWN, LOST)  # combined, so that wins offset defeats
 
 
 @answer
@@ -179,11 +180,11 @@ def summary(player: str, events: int, won: int, total: Decimal, parts: dict[str,
     moved = f"{'gained' if total > 0 else 'lost'} {abs(total)} points" if total else "kept the rating"
     against = (2 * won > events and total < 0) or (won == 0 and total > 0)
     text = f"{player} won {won} of the last {counted(events, 'event')} and {'still ' if against else ''}{moved}"
-    sums: dict[str, Decimal] = {}
-    for kind, part in parts.items():
-        subject = DUELS if kind in (WON, DRAWN, LOST) else kind
-        sums[subject] = sums.get(subject, Decimal(0)) + part
-    most = max(sums, key=lambda subject: sums[subject] * (1 if total > 0 else -1), default="")
-    if not total or not most or not sums[most]:
-        return f"{text}."
-    return f"{text}: {SUBJECTS[most]} {'brought' if total > 0 else 'cost'} {abs(sums[most])}."
+    sign = 1 if total > 0 else -1
+    causes = sorted((kind for kind in DUELS if parts.get(kind)), key=lambda kind: -sign * parts[kind])[:2]
+    others = [kind for kind in parts if kind not in DUELS]
+    most = max(others, key=lambda kind: sign * parts[kind], default=None)
+    if most is not None and sign * parts[most] >= sign * sum(parts[kind] for kind in DUELS if kind in parts):
+        causes = [most]
+    words = [f"{SUBJECTS[kind]} {'brought' if parts[kind] > 0 else 'cost'} {abs(parts[kind])}" for kind in causes]
+    return f"{text}: {' and '.join(words)}." if total and words else f"{text}."

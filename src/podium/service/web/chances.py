@@ -1,5 +1,6 @@
 """Chances of winning: for two players against each other, and for a field."""
 
+import math
 from collections.abc import Sequence
 from decimal import Decimal
 from typing import Annotated, Any
@@ -16,7 +17,7 @@ from podium.ledger.reasons.shares import shown_table
 from podium.log.pools import Pool
 from podium.pages.charts import HistoryLine, HistoryPoint, history_chart
 from podium.pages.drawing import share_bar, split_bar
-from podium.pages.numbers import DASH
+from podium.pages.numbers import DASH, SIGMAS
 from podium.pages.reliability import trust_of
 from podium.service.http.json import MAX_SENT_CHARACTERS
 from podium.service.web.boards import default_listing, ranked_card, spans_of
@@ -25,7 +26,7 @@ from podium.service.web.rendering import PageRouter, PoolHeader, pool_address, p
 from podium.service.web.visiting import VisiblePool
 from podium.store import Store
 from podium.views.models import Rivalry
-from podium.views.player_models import Listing, PlayerCard
+from podium.views.player_models import CurvePoint, Listing, PlayerCard
 
 router = PageRouter()
 MAX_POINTS = 150  # maximum number of points per history
@@ -96,6 +97,7 @@ def pair_of(store: Store, header: PoolHeader, found: Rivalry) -> dict[str, Any]:
     shares, draw = (f"{of_first} %", f"{of_second} %"), "" if found.draw is None else f"draw {drawn} %"
     words = [f"{first.player} {shares[0]}", *([draw] if draw else []), f"{second.player} {shares[1]}"]
     cards, note = ranked_cards(store, header.name, (first.player, second.player))
+    curves = [store.rating_curve(header.name, side.player, most=MAX_POINTS) for side in (first, second)]
     then = lead_then(header, found, 1.0 if favourite is first else -1.0)
     return {
         "first": first.player,
@@ -107,8 +109,9 @@ def pair_of(store: Store, header: PoolHeader, found: Rivalry) -> dict[str, Any]:
         "draw": draw,
         "bar": split_bar(of_first / 100.0, ", ".join(words), drawn / 100.0),
         "shares": shares,
-        "figures": figures(header, cards, note),  # names, notes, and both players' values
-        "chart": histories(store, header, (first.player, second.player)),
+        "doubt": doubt(header, cards),
+        "figures": figures(header, cards, curves, note),  # names, notes, and both players' values
+        "chart": histories(header, (first.player, second.player), curves),
         "found": found,
         # The player with the higher rating, on average, when they met, if today's ratings differ.
         "leader_then": (favourite if then > 0 else outsider).player if then else "",
@@ -144,28 +147,41 @@ def ranked_cards(store: Store, pool_name: str, names: Sequence[str]) -> tuple[li
     return cards, "among those with an established rating" if can_be_provisional(pool.system) else "of all"
 
 
-def figures(header: PoolHeader, cards: Sequence[PlayerCard], ranked: str) -> tuple[tuple[str, str, list[str]], ...]:
-    peaks = [DASH if card.peak is None else header.rating(card.peak.rating) for card in cards]
+def doubt(header: PoolHeader, cards: Sequence[PlayerCard]) -> str:
+    """Return a sentence about the uncertainty of both ratings if the difference between them is smaller."""
+    deviations = [card.deviation for card in cards if card.deviation is not None]
+    lead = abs(header.rounded(cards[0].rating) - header.rounded(cards[1].rating))
+    if len(deviations) < len(cards) or lead >= (reach := header.rounded(SIGMAS * math.hypot(*deviations))):
+        return ""
+    own, others = (header.margin(deviation) for deviation in deviations)
+    apart = f"only {lead} points apart" if lead else "level"
+    return (
+        f"The ratings are {apart}. Together they are certain to ±{reach} ({own} and {others}), so either may be better."
+    )
+
+
+def figures(
+    header: PoolHeader, cards: Sequence[PlayerCard], curves: Sequence[Sequence[CurvePoint]], ranked: str
+) -> tuple[tuple[str, str, list[str]], ...]:
+    highest = [header.rating(max(point.rating for point in curve)) for curve in curves]
     ranks = [DASH if card.rank is None else f"{card.rank:,}" for card in cards]
     found = [("Rating", "", [header.rating(card.rating) for card in cards])]
-    have_reach = all(card.deviation is not None for card in cards)
-    if have_reach:
+    if all(card.deviation is not None for card in cards):
         reach = [header.margin(card.deviation or 0.0) for card in cards]
         found.append(("How sure", "19 times in 20", reach))
     found.append(("Rank", ranked, ranks))
-    found.append(("Peak", f"{'by rating minus ±, ' if have_reach else ''}from the sixth event on", peaks))
+    found.append(("Highest rating", "after any event", highest))
     moved = [header.change(card.last_ten_shown) if card.last_ten_events else DASH for card in cards]
     found.append(("Last events", "at most ten, from the sixth on", moved))
     found.append(("Events", "", [f"{card.events:,}" for card in cards]))
     return tuple(found)
 
 
-def histories(store: Store, header: PoolHeader, names: tuple[str, str]) -> Markup:
-    curves = [store.rating_curve(header.name, name, most=MAX_POINTS) for name in names]
+def histories(header: PoolHeader, names: tuple[str, str], curves: Sequence[Sequence[CurvePoint]]) -> Markup:
     if max(map(len, curves)) < 2:  # noqa: PLR2004  (a line needs two)
         return Markup("")
     lines = [
-        HistoryLine(name, [HistoryPoint(header.local(point.when), point.rating) for point in curve])
+        HistoryLine(name, [HistoryPoint(header.local(point.when), point.rating, point.deviation) for point in curve])
         for name, curve in zip(names, curves, strict=True)
     ]
     ends = [f"{name} {header.rating(curve[-1].rating)}" for name, curve in zip(names, curves, strict=True)]

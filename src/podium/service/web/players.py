@@ -12,7 +12,6 @@ from markupsafe import Markup
 
 from podium.errors import UnknownError
 from podium.ledger.history import can_be_provisional
-from podium.ledger.reasons.totals import NAMED_EVENTS
 from podium.log.log import SUBMIT
 from podium.log.pools import earlier, time_of
 from podium.pages.charts import HistoryLine, HistoryPoint, history_chart
@@ -21,15 +20,16 @@ from podium.service.http.json import PlayerName, RefusedError
 from podium.service.http.visitors import read_form, refuse_foreign, send_cookie
 from podium.service.web import boards, rendering
 from podium.service.web.ahead.calendar import CurrentStakes
-from podium.service.web.player_tiles import Tile, tiles, upcoming, verdict_on
+from podium.service.web.player_tiles import Tile, facts_on, lead_on, rating_note, upcoming
 from podium.service.web.visiting import VisiblePool
 from podium.store.reading.hindsight import HindsightPoint
-from podium.support.words import counted, ordinal, shown
+from podium.support.words import counted, ordinal, ordinal_number, shown
 from podium.views.player_models import CurvePoint, PlayerCard
 
 MAX_POINTS = 300
 ROWS = 50  # number of changes per page
 MOVED_MOST = 6
+MAX_LINKED = 2  # maximum number of events to link next to a reason, in one line of a phone
 DAYS_FROM = 6  # individual changes appear from the sixth event on
 router = rendering.PageRouter()
 
@@ -56,26 +56,27 @@ def player(
     since = None if length is None else earlier(card.last_when, length)
     curve = store.rating_curve(visit.pool, player, since, most=MAX_POINTS)
     hindsight = store.hindsight_curve(visit.pool, player, since) if header.has_hindsight else ()
-    verdict, has_key = verdict_on(header, card), visit.visitor.key is not None
-    ahead = upcoming(store, kept, header, card.player, draws=draws, has_key=has_key)
+    ahead = upcoming(store, kept, header, card.player, draws=draws, has_key=visit.visitor.key is not None)
     established = "established " if can_be_provisional(pool.system) else ""
     played = "" if active == "any" else f" who played {boards.spans_of(pool)[active].words}"
-    rank = rank_tile(card, f"{counted(card.listed, f'{established}{header.word}')}{played}")
+    listed = f"{counted(card.listed, f'{established}{header.word}')}{played}"
+    place = f", {ordinal_number(card.rank)} of {listed}" if card.rank else ""
     above = [row.player for row in card.nearby if row.ahead > 0.0]
     others = [*(row.player for row in card.nearby), *(encounter.opponent for encounter in card.encounters)]
     return visit.show(
         "player.html",
         tab="leaderboard",
         title=card.player,
-        description=f"{header.rating(card.rating)} points in {header.title}. {verdict}",
+        description=f"{header.rating(card.rating)} points in {header.title}{place}.",
         card=card,
-        verdict=verdict,
-        tiles=tiles(header, card, rank, boards.established_rule(pool.system), ahead),
+        lead=lead_on(header, card, boards.established_rule(pool.system), has_race=ahead is not None),
+        tiles=(Tile("Rating", header.score(card), rating_note(header, card)), rank_tile(card, listed)),
+        facts=facts_on(header, card),
+        race=None if ahead is None else ahead.note(card),
         rival=next((other for other in [*above[-1:], *others] if other != card.player), ""),
         waits=ahead is not None and ahead.waits,
         chart=chart(header, card, curve, hindsight) if len(curve) > 1 else Markup(""),
         hindsight_day=store.hindsight_day(visit.pool) if len(hindsight) > 1 else None,
-        is_below=card.peak is not None and max(point.rating for point in curve) > card.peak.rating,
         ranges=ranges(header, card, spans, span),
         ranking=pool.system.ranking,
         finding=shown(card.finding_shown, header.digits) if card.events >= DAYS_FROM else None,
@@ -103,14 +104,16 @@ def rank_tile(card: PlayerCard, listed: str) -> Tile:
 def chart(
     header: rendering.PoolHeader, card: PlayerCard, curve: tuple[CurvePoint, ...], hindsight: tuple[HindsightPoint, ...]
 ) -> Markup:
-    name, peak_at = card.player, None if card.peak is None else card.peak.when
+    name, days = card.player, (("best day", card.best_days), ("worst day", card.worst_days))
+    causes = {lines[0].event_id: f"{words} {header.change(lines[0].shown)}" for words, lines in days if lines}
     points = [
         HistoryPoint(
             header.local(point.when),
             point.rating,
             point.deviation,
             rendering.pool_address(header.name, "events", point.event_id, name) if point.event_id else None,
-            f"Why {header.change(point.shown)} {header.on(point.when)}? Then {header.rating(point.rating)}",
+            f"Why {header.change(point.shown)} {header.on(point.when)}?",
+            causes.get(point.event_id, ""),
             is_season=point.event_id is None,
         )
         for point in curve
@@ -121,7 +124,7 @@ def chart(
     figures = f"{header.rating(first.rating)} at the start, {best}, {header.rating(last.rating)} at the end"
     label = f"Rating of {name} {span}: {figures}"
     dashed = [HistoryPoint(point.when, point.rating, point.deviation) for point in hindsight]
-    return history_chart([HistoryLine(name, points, peak_at)], label, digits=header.digits, hindsight=dashed)
+    return history_chart([HistoryLine(name, points)], label, digits=header.digits, hindsight=dashed)
 
 
 def ranges(
@@ -164,7 +167,7 @@ def reasons(player: PlayerName, visit: VisiblePool) -> Response:
         },
         least=min(points, default=0.0),
         most=max(points, default=0.0),
-        max_events=NAMED_EVENTS,
+        max_linked=MAX_LINKED,
         version=version,
     )
 

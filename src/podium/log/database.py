@@ -326,6 +326,29 @@ def upgrade(engine: sa.Engine) -> None:
             connection.exec_driver_sql("ANALYZE sqlite_master")
 
 
+WORDS = {  # in braces in the statements of migrations
+    "sqlite": {
+        "number": "INTEGER", "counted": "INTEGER", "small_counted": "INTEGER", "bytes": "BLOB", "double": "DOUBLE",
+        "prefixed": "TEXT", "false": "0", "is_true": "IS 1", "unlogged": "", "by_key": " WITHOUT ROWID",
+        "log_number": "INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT",
+        "generation_number": "INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT",
+    },
+    "postgresql": {
+        "number": "BIGINT", "counted": "BIGSERIAL", "small_counted": "SERIAL", "bytes": "BYTEA",
+        "double": "DOUBLE PRECISION", "prefixed": 'TEXT COLLATE "C"', "false": "false", "is_true": "IS true",
+        "unlogged": "UNLOGGED ", "by_key": "",
+        "log_number": "BIGSERIAL NOT NULL CONSTRAINT pk_log PRIMARY KEY",
+        "generation_number": "BIGSERIAL NOT NULL CONSTRAINT pk_generation PRIMARY KEY",
+    },
+}  # fmt: skip
+
+
+def run_script(connection: sa.Connection, script: str) -> None:
+    """Run a migration's statements, which semicolons separate. Names in braces stand for the database's own words."""
+    for statement in script.format(**WORDS[connection.dialect.name]).split(";"):
+        connection.exec_driver_sql(statement)
+
+
 def lock_schema(connection: sa.Connection) -> None:
     """Wait until this transaction may change tables. In SQLite, every writer may."""
     if connection.dialect.name == "postgresql":

@@ -2,26 +2,9 @@
 
 from alembic import op
 
-revision = "0013"
-down_revision = None
-branch_labels = None
-depends_on = None
+from podium.log.database import run_script
 
-WORDS = {  # in braces in the statements
-    "sqlite": {
-        "number": "INTEGER", "counted": "INTEGER", "small_counted": "INTEGER", "bytes": "BLOB", "double": "DOUBLE",
-        "prefixed": "TEXT", "false": "0", "is_true": "IS 1", "unlogged": "", "by_key": " WITHOUT ROWID",
-        "log_number": "INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT",
-        "generation_number": "INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT",
-    },
-    "postgresql": {
-        "number": "BIGINT", "counted": "BIGSERIAL", "small_counted": "SERIAL", "bytes": "BYTEA",
-        "double": "DOUBLE PRECISION", "prefixed": 'TEXT COLLATE "C"', "false": "false", "is_true": "IS true",
-        "unlogged": "UNLOGGED ", "by_key": "",
-        "log_number": "BIGSERIAL NOT NULL CONSTRAINT pk_log PRIMARY KEY",
-        "generation_number": "BIGSERIAL NOT NULL CONSTRAINT pk_generation PRIMARY KEY",
-    },
-}  # fmt: skip
+revision, down_revision = "0013", None
 
 TABLES = """
 CREATE TABLE pool (
@@ -182,8 +165,4 @@ INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES
 def upgrade() -> None:
     """Create the tables. Request budgets need not survive a crash, so PostgreSQL does not log them."""
     connection = op.get_bind()
-    script = TABLES.format(**WORDS[connection.dialect.name])
-    if connection.dialect.name == "sqlite":
-        script = f"{script};{STATISTICS}"
-    for statement in script.split(";"):
-        connection.exec_driver_sql(statement)
+    run_script(connection, f"{TABLES};{STATISTICS}" if connection.dialect.name == "sqlite" else TABLES)

@@ -2,9 +2,10 @@
 
 from alembic import op
 
-revision, down_revision, branch_labels, depends_on = "0014", "0013", None, None
+from podium.log.database import run_script
 
-NUMBERS = {"sqlite": "INTEGER", "postgresql": "BIGINT"}
+revision, down_revision = "0014", "0013"
+
 TABLES = """
 CREATE TABLE fixture (
     pool_id {number} NOT NULL, fixture_id TEXT NOT NULL, seq {number} NOT NULL, starts_at BIGINT NOT NULL, title TEXT,
@@ -23,6 +24,4 @@ UPDATE compatibility SET earliest = '0014'
 
 def upgrade() -> None:
     """Create the tables. A version without them would keep fixtures in the log, but could not read their data."""
-    connection = op.get_bind()
-    for statement in TABLES.format(number=NUMBERS[connection.dialect.name]).split(";"):
-        connection.exec_driver_sql(statement)
+    run_script(op.get_bind(), TABLES)

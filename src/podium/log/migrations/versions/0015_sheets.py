@@ -2,12 +2,10 @@
 
 from alembic import op
 
-revision, down_revision, branch_labels, depends_on = "0015", "0014", None, None
+from podium.log.database import run_script
 
-WORDS = {
-    "sqlite": {"number": "INTEGER", "by_key": " WITHOUT ROWID"},
-    "postgresql": {"number": "BIGINT", "by_key": ""},
-}
+revision, down_revision = "0015", "0014"
+
 TABLES = """
 CREATE TABLE sheet (
     pool_id {number} NOT NULL, name TEXT NOT NULL, map TEXT NOT NULL, CONSTRAINT pk_sheet PRIMARY KEY (pool_id, name),
@@ -26,6 +24,4 @@ UPDATE compatibility SET earliest = '0015'
 
 def upgrade() -> None:
     """Create the tables. A version without them would place moved events at their earlier positions."""
-    connection = op.get_bind()
-    for statement in TABLES.format(**WORDS[connection.dialect.name]).split(";"):
-        connection.exec_driver_sql(statement)
+    run_script(op.get_bind(), TABLES)

@@ -2,7 +2,9 @@
 
 from alembic import op
 
-revision, down_revision, branch_labels, depends_on = "0016", "0015", None, None
+from podium.log.database import run_script
+
+revision, down_revision = "0016", "0015"
 
 THINGS = """
 CREATE TABLE thing (
@@ -41,10 +43,6 @@ DROP TABLE merged;
 ALTER TABLE new_merged RENAME TO merged
 """,
 }
-WORDS = {
-    "sqlite": {"number": "INTEGER", "by_key": " WITHOUT ROWID"},
-    "postgresql": {"number": "BIGINT", "by_key": ""},
-}
 
 
 def upgrade() -> None:
@@ -53,6 +51,4 @@ def upgrade() -> None:
     A version without the table would rate without the equipment, and would not know its numbers.
     """
     connection = op.get_bind()
-    dialect = connection.dialect.name
-    for statement in (THINGS.format(**WORDS[dialect]) + OTHER_KEYS[dialect]).split(";"):
-        connection.exec_driver_sql(statement)
+    run_script(connection, THINGS + OTHER_KEYS[connection.dialect.name])

@@ -2,9 +2,10 @@
 
 from alembic import op
 
-revision, down_revision, branch_labels, depends_on = "0017", "0016", None, None
+from podium.log.database import run_script
 
-WORDS = {"sqlite": {"number": "INTEGER", "bytes": "BLOB"}, "postgresql": {"number": "BIGINT", "bytes": "BYTEA"}}
+revision, down_revision = "0017", "0016"
+
 TABLE = """
 CREATE TABLE hindsight (
     pool_id {number} NOT NULL, player_id {number} NOT NULL, curve {bytes} NOT NULL,
@@ -16,5 +17,4 @@ CREATE TABLE hindsight (
 
 def upgrade() -> None:
     """Create the table. A version that does not know it works without it."""
-    connection = op.get_bind()
-    connection.exec_driver_sql(TABLE.format(**WORDS[connection.dialect.name]))
+    run_script(op.get_bind(), TABLE)

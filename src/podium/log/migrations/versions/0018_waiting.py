@@ -2,9 +2,10 @@
 
 from alembic import op
 
-revision, down_revision, branch_labels, depends_on = "0018", "0017", None, None
+from podium.log.database import run_script
 
-BYTES = {"sqlite": "BLOB", "postgresql": "BYTEA"}
+revision, down_revision = "0018", "0017"
+
 TABLE = """
 CREATE TABLE waiting (
     id VARCHAR(32) NOT NULL, session {bytes} NOT NULL, name TEXT NOT NULL, content {bytes} NOT NULL,
@@ -15,5 +16,4 @@ CREATE TABLE waiting (
 
 def upgrade() -> None:
     """Create the table. A version that does not know it never lets a file wait."""
-    connection = op.get_bind()
-    connection.exec_driver_sql(TABLE.format(bytes=BYTES[connection.dialect.name]))
+    run_script(op.get_bind(), TABLE)

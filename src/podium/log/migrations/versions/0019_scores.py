@@ -2,12 +2,10 @@
 
 from alembic import op
 
-revision, down_revision, branch_labels, depends_on = "0019", "0018", None, None
+from podium.log.database import run_script
 
-WORDS = {
-    "sqlite": {"double": "DOUBLE", "is_true": "IS 1"},
-    "postgresql": {"double": "DOUBLE PRECISION", "is_true": "IS true"},
-}
+revision, down_revision = "0019", "0018"
+
 SCORES = """
 ALTER TABLE standing ADD COLUMN score {double} NOT NULL DEFAULT 0;
 UPDATE standing SET score = rating;
@@ -23,6 +21,4 @@ UPDATE compatibility SET earliest = '0019'
 
 def upgrade() -> None:
     """Add the column. A version that does not know the column would write standings without a rank."""
-    connection = op.get_bind()
-    for statement in SCORES.format(**WORDS[connection.dialect.name]).split(";"):
-        connection.exec_driver_sql(statement)
+    run_script(op.get_bind(), SCORES)

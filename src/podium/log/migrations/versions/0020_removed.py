@@ -2,9 +2,10 @@
 
 from alembic import op
 
-revision, down_revision, branch_labels, depends_on = "0020", "0019", None, None
+from podium.log.database import run_script
 
-TYPES = {"sqlite": ("INTEGER", "BLOB"), "postgresql": ("BIGINT", "BYTEA")}
+revision, down_revision = "0020", "0019"
+
 TABLE = """
 CREATE TABLE removed (
     pool_id {number} NOT NULL, hash VARCHAR(32) NOT NULL, player_id {number}, public_id TEXT,
@@ -17,7 +18,4 @@ UPDATE compatibility SET earliest = '0020'
 
 def upgrade() -> None:
     """Create the table. A version that does not know the table would bring back removed names."""
-    connection = op.get_bind()
-    number, content = TYPES[connection.dialect.name]
-    for statement in TABLE.format(number=number, bytes=content).split(";"):
-        connection.exec_driver_sql(statement)
+    run_script(op.get_bind(), TABLE)

@@ -5,9 +5,10 @@ Add caches, which can be deleted at any time.
 
 from alembic import op
 
-revision, down_revision, branch_labels, depends_on = "0021", "0020", None, None
+from podium.log.database import run_script
 
-TYPES = {"sqlite": ("INTEGER", "BLOB"), "postgresql": ("BIGINT", "BYTEA")}
+revision, down_revision = "0021", "0020"
+
 TABLES = """
 CREATE TABLE IF NOT EXISTS title (
     pool_id {number} NOT NULL, seq {number} NOT NULL, salt {bytes} NOT NULL, text {bytes} NOT NULL, at INTEGER NOT NULL,
@@ -31,7 +32,4 @@ UPDATE compatibility SET earliest = '0021'
 
 def upgrade() -> None:
     """Create the tables. An earlier version would find no titles, and would read a ledger that is no longer written."""
-    connection = op.get_bind()
-    number, content = TYPES[connection.dialect.name]
-    for statement in TABLES.format(number=number, bytes=content).split(";"):
-        connection.exec_driver_sql(statement)
+    run_script(op.get_bind(), TABLES)

@@ -2,19 +2,16 @@
 
 from alembic import op
 
-revision, down_revision, branch_labels, depends_on = "0022", "0021", None, None
+from podium.log.schema import FORMER_TABLES
 
-TABLES = (
-    "snapshot", "snapshot_day", "staged_status", "change", "pool_state", "standing", "rank_count", "event", "merged",
-    "registration", "fixture", "season", "generation", "hindsight", "pool_fact",
-)  # fmt: skip
+revision, down_revision = "0022", "0021"
 
 
 def upgrade() -> None:
     """Drop the tables if the database has no pools. Otherwise, `podium db upgrade` first compares them with the log."""
     connection = op.get_bind()
     if connection.exec_driver_sql("SELECT count(*) FROM pool").scalar() == 0:
-        for name in TABLES:
+        for name in FORMER_TABLES:
             connection.exec_driver_sql(f"DROP TABLE {name}")
         for name in ("generation_id", "staging_id"):
             connection.exec_driver_sql(f"ALTER TABLE pool DROP COLUMN {name}")

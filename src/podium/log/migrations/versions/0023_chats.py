@@ -2,9 +2,10 @@
 
 from alembic import op
 
-revision, down_revision, branch_labels, depends_on = "0023", "0022", None, None
+from podium.log.database import run_script
 
-TYPES = {"sqlite": "INTEGER", "postgresql": "BIGINT"}
+revision, down_revision = "0023", "0022"
+
 STATEMENTS = """
 ALTER TABLE webhook ADD COLUMN format VARCHAR(16) DEFAULT 'json' NOT NULL;
 ALTER TABLE webhook ADD COLUMN leader {number};
@@ -15,6 +16,4 @@ UPDATE compatibility SET earliest = '0023'
 
 def upgrade() -> None:
     """Add the columns. An earlier version would send its own JSON to chats, which reject it."""
-    connection = op.get_bind()
-    for statement in STATEMENTS.format(number=TYPES[connection.dialect.name]).split(";"):
-        connection.exec_driver_sql(statement)
+    run_script(op.get_bind(), STATEMENTS)

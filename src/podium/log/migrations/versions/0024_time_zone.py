@@ -2,7 +2,7 @@
 
 from alembic import op
 
-revision, down_revision, branch_labels, depends_on = "0024", "0023", None, None
+revision, down_revision = "0024", "0023"
 
 
 def upgrade() -> None:

@@ -2,7 +2,7 @@
 
 from alembic import op
 
-revision, down_revision, branch_labels, depends_on = "0025", "0024", None, None
+revision, down_revision = "0025", "0024"
 
 
 def upgrade() -> None:

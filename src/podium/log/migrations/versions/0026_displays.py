@@ -2,7 +2,7 @@
 
 from alembic import op
 
-revision, down_revision, branch_labels, depends_on = "0026", "0025", None, None
+revision, down_revision = "0026", "0025"
 
 
 def upgrade() -> None:

@@ -2,9 +2,10 @@
 
 from alembic import op
 
-revision, down_revision, branch_labels, depends_on = "0027", "0026", None, None
+from podium.log.database import run_script
 
-NUMBERS = {"sqlite": "INTEGER", "postgresql": "BIGINT"}
+revision, down_revision = "0027", "0026"
+
 TABLES = """
 CREATE TABLE player_link (
     pool_id {number} NOT NULL, player_id {number} NOT NULL, nonce VARCHAR(32) NOT NULL, seasons INTEGER NOT NULL,
@@ -25,6 +26,4 @@ UPDATE compatibility SET earliest = '0027'
 
 def upgrade() -> None:
     """Create the tables and the column. A version without them would forget the rules of a pool."""
-    connection = op.get_bind()
-    for statement in TABLES.format(number=NUMBERS[connection.dialect.name]).split(";"):
-        connection.exec_driver_sql(statement)
+    run_script(op.get_bind(), TABLES)

@@ -1,11 +1,10 @@
 """The store. Every change to a pool is made completely or not at all."""
 
 import logging
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from datetime import datetime
-from functools import partial
-from typing import Any, TypedDict, Unpack
+from functools import partial, wraps
+from typing import Any, TypeVar, Unpack
 
 from podium.engine.system import System
 from podium.errors import PodiumError
@@ -13,7 +12,7 @@ from podium.log import log
 from podium.log.database import UnavailableError, write_transaction
 from podium.log.files import truncate_wal
 from podium.log.heads import forget_head
-from podium.log.pools import NO_DESCRIPTION, DescriptionChanges, Order, When, locked_pool, refuse_closed
+from podium.log.pools import NO_DESCRIPTION, DescriptionChanges, Order, locked_pool, refuse_closed
 from podium.store import kept
 from podium.store.following import PoolReader, newest_place
 from podium.store.reading import hindsight, pool_facts, previews
@@ -25,26 +24,31 @@ from podium.store.writing import (
     anonymizing,
     execution,
     fixtures,
+    ordering,
     pool_files,
+    sheet_corrections,
     sheets,
     submission,
 )
-from podium.store.writing.ordering import set_order
 from podium.store.writing.proposals import Act, Proposal, Sheet, StaleError
 from podium.store.writing.receipts import Receipt, Rerated
-from podium.store.writing.sheet_corrections import SheetChanges, amend_sheet
+from podium.store.writing.sheet_corrections import SheetChanges
 from podium.store.writing.submission import Submission
 
 LOGGER = logging.getLogger(__name__)
+T = TypeVar("T")
+OPTIONS = ("actor", "reason", "dry_run", "effects_after")  # of every act, as for `Store.run`
 
 
-class Options(TypedDict, total=False):
-    """Options of a change, as in `Store.run`."""
+def acts(make: Callable[..., Act], answer: type[T]) -> Callable[..., T]:
+    """Return a store method that makes a change to a pool, which is found by name, and returns this type of answer."""
 
-    actor: str
-    reason: str
-    dry_run: bool
-    effects_after: str | None
+    @wraps(make)
+    def act(store: Any, pool_name: str, /, *args: Any, **given: Any) -> Any:
+        options = {name: given.pop(name) for name in OPTIONS if name in given}
+        return store.run(pool_name, make(*args, **given), **options)
+
+    return act
 
 
 class Store(Reader):
@@ -140,28 +144,6 @@ class Store(Reader):
         receipts: list[Receipt] = self.run(pool_name, act, **options)
         return receipts
 
-    def amend_sheet(
-        self,
-        pool_name: str,
-        rows: Any,
-        *,
-        sheet: Sheet,
-        overrule: bool = False,
-        order: Order | None = None,
-        **options: Unpack[Options],
-    ) -> SheetChanges:
-        """Update a pool from a sheet that was submitted before, as if the sheet had always had its present content.
-
-        New events are added, changed events are amended and missing events are voided, all in one transaction.
-        Corrections made in the pool itself are kept, unless `overrule` is set.
-
-        Returns:
-            The numbers of unchanged, new, changed, removed and kept events.
-        """
-        act = amend_sheet(rows, sheet, overrule=overrule, order=order)
-        changes: SheetChanges = self.run(pool_name, act, **options)
-        return changes
-
     def submit_each(
         self, pool_name: str, sent: Sequence[Submission | tuple[Any, ...]], *, leave_long: bool = False
     ) -> list[list[Receipt] | Exception]:
@@ -203,60 +185,8 @@ class Store(Reader):
         with self.writing(pool_name) as pool:
             return [*execution.execute(pool, act).receipts]
 
-    def amend(
-        self, pool_name: str, rows: Any, *, versions: Collection[str] | None = None, **options: Unpack[Options]
-    ) -> Receipt:
-        """Correct an event, and recalculate every later rating. Identical content is reported as a duplicate.
-
-        Args:
-            pool_name: the pool.
-            rows: the corrected event, as results for `podium.rate`.
-            versions: the versions to which the correction may apply. Default: any version.
-            options: `actor`, `reason`, `dry_run` and `effects_after`, as for `run`.
-
-        Returns:
-            A receipt. With `dry_run` it has the largest changes.
-
-        Raises:
-            UnknownError: the pool or the event does not exist.
-            ResultsError: the rows are invalid, or do not form a single event.
-            StaleError: the event has another version.
-        """
-        receipt: Receipt = self.run(pool_name, submission.amend(rows, versions), **options)
-        return receipt
-
-    def void(
-        self, pool_name: str, event_id: str, *, versions: Collection[str] | None = None, **options: Unpack[Options]
-    ) -> Receipt:
-        """Void an event, so that it no longer counts. Its content stays in the log.
-
-        Args:
-            pool_name: the pool.
-            event_id: the ID of the event.
-            versions: the versions to which this may apply. Default: any.
-            options: `actor`, `reason`, `dry_run` and `effects_after`, as for `run`.
-
-        Returns:
-            A receipt. With `dry_run` it has the largest changes.
-
-        Raises:
-            UnknownError: the pool or the event does not exist.
-            StaleError: the event has another version.
-        """
-        receipt: Receipt = self.run(pool_name, submission.void(event_id, versions), **options)
-        return receipt
-
-    def unvoid(
-        self, pool_name: str, event_id: str, *, versions: Collection[str] | None = None, **options: Unpack[Options]
-    ) -> Receipt:
-        """Count a voided event again. The arguments and errors are the same as for `void`.
-
-        Returns:
-            A receipt. With `dry_run` it has the largest changes.
-        """
-        receipt: Receipt = self.run(pool_name, submission.unvoid(event_id, versions), **options)
-        return receipt
-
+    amend, amend_sheet = acts(submission.amend, Receipt), acts(sheet_corrections.amend_sheet, SheetChanges)
+    void, unvoid = acts(submission.void, Receipt), acts(submission.unvoid, Receipt)
     register, post_places = writes(administration.register), writes(fixtures.post_places)
     plan_fixture, cancel_fixture = writes(fixtures.plan_fixture), writes(fixtures.cancel_fixture)
     preview = reads(previews.preview, as_stored=True)
@@ -289,41 +219,15 @@ class Store(Reader):
     anonymization = reads(anonymizing.anonymization)
     blank_reason = writes(log.blank_reason, even_closed=True, forgets=True)
 
-    def merge(self, pool_name: str, name: str, into: str, *, kind: str = "", **options: Unpack[Options]) -> int:
-        """Merge a player, or a piece of equipment of a `kind`, into another one in all events.
-
-        Returns:
-            The number of changed ledger rows.
-
-        Raises:
-            UnknownError: the pool does not exist, or a player has no rating.
-            StoreError: the two accounts are the same, or one was already merged.
-            ResultsError: the two took part in the same event, and it counts.
-        """
-        written: int = self.run(pool_name, accounts.merge(name, into, kind), **options)
-        return written
-
-    def unmerge(self, pool_name: str, name: str, *, kind: str = "", **options: Unpack[Options]) -> int:
-        """Undo the merge of a player, or of a piece of equipment of a `kind`, as if it had never happened.
-
-        Results that were sent under the account's name since the merge also belong to it. Accounts that were merged
-        into it earlier stay merged.
-
-        Returns:
-            The number of changed ledger rows, or 0 if it was already separate.
-
-        Raises:
-            UnknownError: the pool or the player does not exist.
-            StoreError: the account was never merged into another.
-        """
-        written: int = self.run(pool_name, accounts.unmerge(name, kind), **options)
-        return written
+    merge, unmerge = acts(accounts.merge, int), acts(accounts.unmerge, int)
 
     # Pools
 
     describe_pool = writes(administration.describe_pool, even_closed=True)
     close_pool = writes(administration.close_pool, even_closed=True)
     reopen_pool = writes(administration.reopen_pool, even_closed=True)
+    configure, set_order = acts(administration.configure, int), acts(ordering.set_order, int)
+    begin_season = acts(administration.begin_season, int)
 
     def create_pool(
         self,
@@ -351,69 +255,6 @@ class Store(Reader):
         admitted = NO_DESCRIPTION.changed(**description)
         with write_transaction(self.engine) as connection:
             administration.create(connection, name, system, actor, admitted, order)
-
-    def configure(self, pool_name: str, system: System, **options: Unpack[Options]) -> int:
-        """Change the rating system of a pool, and recalculate all ratings.
-
-        Returns:
-            The number of changed ledger rows.
-
-        Raises:
-            ResultsError: an event lacks values that the system needs.
-        """
-        written: int = self.run(pool_name, administration.configure(system), **options)
-        return written
-
-    def set_order(
-        self,
-        pool_name: str,
-        order: Order,
-        *,
-        start: datetime | None = None,
-        every: str = "",
-        **options: Unpack[Options],
-    ) -> int:
-        """Order a pool of fewer than 50 events by dates or by numbers.
-
-        Args:
-            pool_name: the pool.
-            order: `dated` or `sequence`.
-            start: the date of the first event. If None, each event gets its earlier date, or the date on which it was
-                received.
-            every: the time from each event to the next, such as 1w. Empty if all events were on one day.
-            options: `actor` and `dry_run`, as for `run`.
-
-        Returns:
-            The number of changed ledger rows.
-
-        Raises:
-            StoreError: the pool has 50 events or more, or a season.
-        """
-        written: int = self.run(pool_name, set_order(order, start, every), **options)
-        return written
-
-    def begin_season(
-        self, pool_name: str, name: str, starts: When, *, keep: float, widens: bool = True, **options: Unpack[Options]
-    ) -> int:
-        """Begin a season at a time or before an event: multiply every lead over a newcomer by `keep`.
-
-        Args:
-            pool_name: the pool.
-            name: the name of the season.
-            starts: the time, with its time zone, or the number of the first event.
-            keep: share of each lead to keep, from 0 (all start equal) to 1 (nothing changes).
-            widens: True to make ratings less certain by as many points as the season moves them.
-            options: `actor` and `dry_run`, as for `run`.
-
-        Returns:
-            The number of changed ledger rows.
-
-        Raises:
-            ParameterError: the share is not from 0 to 1.
-            StoreError: another season with that name exists.
-        """
-        written: int = self.run(pool_name, administration.begin_season(name, starts, keep, widens=widens), **options)
-        return written
 
     def delete_pool(self, pool_name: str) -> None:
         """Delete a closed pool: its log, all data derived from the log, and the keys that are only for this pool.

@@ -52,7 +52,16 @@ def void_player(name: str) -> Act:
 
 
 def merge(name: str, into: str, kind: str = "") -> Act:
-    """Merge the results of two players, or of two pieces of equipment of the same kind."""
+    """Merge the results of two players, or of two pieces of equipment of the same kind.
+
+    Returns:
+        The act. Its answer is the number of changed rows of the ledger.
+
+    Raises:
+        UnknownError: a player has no rating.
+        StoreError: the two accounts are the same, or one was already merged.
+        ResultsError: the two took part in the same event, and it counts.
+    """
     if kind:
         name, into = equipment_name(kind, name), equipment_name(kind, into)
 
@@ -80,7 +89,18 @@ def merge(name: str, into: str, kind: str = "") -> Act:
 
 
 def unmerge(name: str, kind: str = "") -> Act:
-    """Undo the merge of a player, or of a piece of equipment of a kind."""
+    """Undo the merge of a player, or of a piece of equipment of a kind, as if it had never happened.
+
+    Results that were sent under the account's name since the merge also belong to it. Accounts that were merged into it
+    earlier stay merged.
+
+    Returns:
+        The act. Its answer is the number of changed rows of the ledger, or 0 if it was already separate.
+
+    Raises:
+        UnknownError: the player does not exist.
+        StoreError: the account was never merged into another.
+    """
     name = equipment_name(kind, name) if kind else name
 
     def propose(pool: PoolReader, actor: str, reason: str) -> Proposal:

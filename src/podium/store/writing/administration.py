@@ -100,7 +100,14 @@ def insert_pool(connection: sa.Connection, name: str, system: System) -> PoolVie
 
 
 def configure(system: System) -> Act:
-    """Change the pool's rating system, and recalculate ratings from its first event on. No reason is logged."""
+    """Change the pool's rating system, and recalculate ratings from its first event on. No reason is logged.
+
+    Returns:
+        The act. Its answer is the number of changed rows of the ledger.
+
+    Raises:
+        ResultsError: an event lacks values that the system needs.
+    """
 
     def propose(pool: PoolReader, actor: str, _reason: str) -> Proposal:
         entry = system_entry(system, actor, pool.order)
@@ -147,6 +154,13 @@ def begin_season(name: str, starts: When, keep: float, *, widens: bool = True) -
         starts: the time, or the number of the first event in a pool without dates.
         keep: the share of every lead to keep, from 0 (all start equal) to 1 (ratings do not change).
         widens: True to make ratings less certain by the points that are taken from them.
+
+    Returns:
+        The act. Its answer is the number of changed rows of the ledger.
+
+    Raises:
+        ParameterError: the share is not from 0 to 1.
+        StoreError: another season with that name exists.
     """
     admitted = admit(name, "a season's name")
     refuse_share(keep)

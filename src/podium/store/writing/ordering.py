@@ -37,6 +37,12 @@ def set_order(order: Order, start: datetime | None = None, every: str = "") -> A
         start: the date of the first event. If None, each event gets the date that it had earlier, or else the date on
             which it was received.
         every: the time between consecutive events, such as 1w, or an empty string if all took place on one day.
+
+    Returns:
+        The act. Its answer is the number of changed rows of the ledger.
+
+    Raises:
+        StoreError: the pool has 50 events or more, or a season.
     """
 
     def propose(pool: PoolReader, actor: str, _reason: str) -> Proposal:

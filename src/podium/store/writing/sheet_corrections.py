@@ -77,12 +77,18 @@ def amend_sheet(
 ) -> events.Act:
     """Change a pool as if a sheet had always had its present content.
 
+    New events are added, changed events are amended and missing events are voided, all in one transaction. Corrections
+    made in the pool itself are kept, unless `overrule` is set.
+
     Args:
         rows: the results of the sheet.
         sheet: the sheet.
         made_up: the reason for the log, unless there is another one.
         overrule: True if the sheet overrules corrections made in the pool by hand.
         order: the order of events, as in a submission.
+
+    Returns:
+        The act. Its answer is the numbers of unchanged, new, changed, removed and kept events.
     """
     return partial(propose, rows=rows, sheet=sheet, made_up=made_up, overrule=overrule, order=order)
 

@@ -102,6 +102,14 @@ def amend(rows: Any, versions: Collection[str] | None = None) -> Act:
     Args:
         rows: the corrected event.
         versions: the versions of the event that may be corrected. Default: any version.
+
+    Returns:
+        The act. Its answer is a receipt.
+
+    Raises:
+        UnknownError: the event does not exist.
+        ResultsError: the rows are invalid, or do not form a single event.
+        StaleError: the event has another version.
     """
 
     def propose(pool: PoolReader, actor: str, reason: str) -> Proposal:
@@ -125,12 +133,20 @@ def amend(rows: Any, versions: Collection[str] | None = None) -> Act:
 
 
 def void(event_id: str, versions: Collection[str] | None = None) -> Act:
-    """Void an event, if its version is one of these. If it is already void, report a duplicate."""
+    """Void an event, if its version is one of these. If it is already void, report a duplicate.
+
+    Returns:
+        The act. Its answer is a receipt.
+    """
     return functools.partial(set_voided, event_id=event_id, voided=True, versions=versions)
 
 
 def unvoid(event_id: str, versions: Collection[str] | None = None) -> Act:
-    """Count a voided event again, if its version is one of these. If it already counts, report a duplicate."""
+    """Count a voided event again, if its version is one of these. If it already counts, report a duplicate.
+
+    Returns:
+        The act. Its answer is a receipt.
+    """
     return functools.partial(set_voided, event_id=event_id, voided=False, versions=versions)
 
 

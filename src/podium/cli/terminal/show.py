@@ -1,9 +1,9 @@
 """Tables for reading: aligned text that fits the terminal, designed for 80 columns.
 
-Columns that identify a row never shrink. Columns without values are left out, and columns with a single value are named
-below the table. If a table is still too wide, Podium shortens dates to days, breaks headings, removes the least
-interesting columns, wraps texts, and removes columns on the right, in this order. Columns that are left out are named
-below the table.
+Columns that identify a row never shrink. Columns without values or interest are left out, and columns with a single
+value are named below the table. Headings are in words, and deviations are margins as on pages. If a table is still too
+wide, Podium shortens dates to days, breaks headings, removes dates, wraps texts, and removes columns on the right, in
+this order. Columns that are left out are named below the table.
 """
 
 import json
@@ -35,8 +35,9 @@ NARROWEST_WORDS = 24  # of a column of words
 IDENTITY = frozenset(
     {"rank", "player", "rating", "system", "event_id", "name", "id", "opponent", "subject", "seq", "delta", "into"}
 )
-LEAST_OF_INTEREST = ("last_event_id", "peak", "volatility", "last_played_at")  # columns to leave out, in this order
-HEADINGS = {"peak": "highest"}  # "peak" on pages is the most certain rating
+UNINTERESTING = ("last_event_id", "peak", "volatility")  # never in a table, unless asked for
+HEADINGS = {"deviation": "±", "last_played_at": "last played", "started_at": "started", "event_id": "event"}
+WIDE_MARGIN = 20.0  # points; narrower margins have decimals
 WHOLE_DAY, MINUTE = "%Y-%m-%d", "%Y-%m-%d %H:%M"
 TERMINAL_VARIABLES = {"COLUMNS", "FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE"}  # read by Rich
 UNSAID = {"pool": "default"}  # values that are not mentioned
@@ -79,18 +80,37 @@ class Layout:
 
 
 def lay_out(frame: "pl.DataFrame", shown: "pl.DataFrame", width: int | None) -> Layout:
-    empty = {name for name in frame.columns if frame.height and is_empty(frame[name])}
+    hidden = {name for name in frame.columns if frame.height and is_empty(frame[name])}
+    left_out = [name for name in UNINTERESTING if name in frame.columns and name not in hidden]
+    hidden |= set(left_out)
     constant = {  # columns with one value in several rows, unless they identify rows
-        name: as_column(frame[name].head(1)).texts[0]
+        name: in_words(frame[name].head(1)).texts[0].removeprefix("±")
         for name in frame.columns
-        if frame.height > 1 and name not in empty | IDENTITY and frame[name].n_unique() == 1
+        if frame.height > 1 and name not in hidden | IDENTITY and frame[name].n_unique() == 1
     }
-    hidden = empty | constant.keys()
-    columns = [as_column(shown[name]) for name in frame.columns if name not in hidden]
+    hidden |= constant.keys()
+    columns = [in_words(shown[name]) for name in frame.columns if name not in hidden]
     if not columns:
-        return fit(Layout([as_column(shown[name]) for name in frame.columns]), width)
-    named = {name: text for name, text in constant.items() if UNSAID.get(name) != text}
-    return fit(Layout(columns, named), width)
+        return fit(Layout([in_words(shown[name]) for name in frame.columns]), width)
+    named = {heading_of(name): text for name, text in constant.items() if UNSAID.get(name) != text}
+    return fit(Layout(columns, named, left_out), width)
+
+
+def heading_of(name: str) -> str:
+    """Return the name of a column in words."""
+    return HEADINGS.get(name, name.replace("_", " "))
+
+
+def in_words(series: "pl.Series") -> Column:
+    """Return a column with its heading in words, and deviations as margins."""
+    from podium.pages.numbers import SIGMAS, deviation
+
+    column = as_column(series)
+    if series.name == "deviation":
+        digits = 0 if SIGMAS * (series.max() or 0.0) >= WIDE_MARGIN else 2
+        column.texts = ["" if value is None else deviation(value, digits) for value in series.to_list()]
+    column.heading = heading_of(series.name)
+    return column
 
 
 def as_column(series: "pl.Series") -> Column:
@@ -103,8 +123,7 @@ def as_column(series: "pl.Series") -> Column:
         days = column_texts(series, WHOLE_DAY)
         if all(not text or text.endswith(" 00:00") for text in texts):
             texts = days
-    heading = HEADINGS.get(series.name, series.name)
-    return Column(series.name, texts, series.dtype.is_numeric(), days, heading)
+    return Column(series.name, texts, series.dtype.is_numeric(), days, series.name)
 
 
 def is_empty(series: "pl.Series") -> bool:
@@ -120,13 +139,12 @@ def fit(layout: Layout, width: int | None) -> Layout:
         layout.columns = [step(column) for column in layout.columns]
     while width is not None and layout.width > width:
         names = [column.name for column in layout.columns]
-        dull = next((name for name in LEAST_OF_INTEREST if name in names), None)
         words = [column for column in layout.columns if column.name not in IDENTITY and not column.is_number]
         wordy = [
             column for column in words if column.width > NARROWEST_WORDS and any(" " in text for text in column.texts)
         ]
-        if dull is not None:
-            layout.leave_out(dull)
+        if "last_played_at" in names:
+            layout.leave_out("last_played_at")
         elif wordy:
             widest = max(wordy, key=lambda column: column.width)
             widest.widest = max(NARROWEST_WORDS, widest.width - (layout.width - width))
@@ -144,11 +162,10 @@ def with_days(column: Column) -> Column:
 
 
 def with_folded_headings(column: Column) -> Column:
-    """Return the column, with the heading broken after underscores if it is wider than the texts."""
+    """Return the column, with the heading broken between words if it is wider than the texts."""
     below = replace(column, heading="").natural
-    parts = column.heading.replace("_", "_ ").split()
-    lines = textwrap.wrap(" ".join(parts), max(below, *map(len, parts)), break_long_words=False)
-    return replace(column, heading="\n".join(line.replace("_ ", "_") for line in lines))
+    lines = textwrap.wrap(column.heading, max(below, *map(len, column.heading.split())))
+    return replace(column, heading="\n".join(lines))
 
 
 def cells_of(text: str) -> int:
@@ -266,8 +283,8 @@ def reason_lines(totals: "ReasonTotals") -> Iterator[tuple[str, str]]:
 
     for label, reason in totals.labelled:
         more = len(reason.events) - NAMED_EVENTS
-        events = ", ".join(reason.events[:NAMED_EVENTS]) + (f" +{more}" if more > 0 else "")
-        yield label, f"{change(reason.shown)}  {events}"
+        events = ", ".join(reason.events[:NAMED_EVENTS]) + (f" and {more} more" if more > 0 else "")
+        yield label, f"{change(reason.shown)}  {events if len(reason.events) < totals.events else ''}"
     yield counted(totals.events, "event"), change(totals.shown)
 
 

@@ -7,7 +7,7 @@ import pytest
 
 import podium
 from podium.errors import ParameterError
-from podium.reporting.histories import line_points, rating_histories, spread
+from podium.reporting.histories import established_rows, line_points, rating_histories, spread
 from podium.reporting.plotting import as_page, as_svg
 
 UNDATED = [{"event_id": e, "player": p, "position": k + 1} for e in "ab" for k, p in enumerate(["Zoë", "Ben"])]
@@ -31,6 +31,17 @@ def test_simultaneous_events_are_one_point():
     ]
     points = line_points(podium.rate(rows, "elo").history, "started_at").filter(player="Ben")
     assert points["when"].to_list() == [start, start, start + timedelta(days=1), start + timedelta(days=1)]
+
+
+def test_lines_leave_out_the_first_five_events():
+    rows = [{"event_id": f"{k}", "player": p, "position": i} for k in range(7) for i, p in enumerate("ab", start=1)]
+    history = podium.rate(
+        [*rows, {"event_id": "8", "player": "c", "position": 1}, rows[0] | {"event_id": "8"}], "glicko2"
+    )
+    kept = established_rows(history.history)
+    assert kept["player"].to_list().count("a") == 3
+    assert kept["rating_before"][0] == kept["rating"][0]
+    assert kept["player"].to_list().count("c") == 1
 
 
 def test_names_at_line_ends_do_not_overlap_and_stay_inside():

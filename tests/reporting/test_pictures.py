@@ -34,6 +34,8 @@ def test_a_result_card_has_the_newest_event_with_its_winner_first():
     card = podium.plot("result-card", [row | {"ranked": True} for row in ROWS])
     assert card.index("ben won and gained") < card.index("1st") < card.index("2nd") < card.index("ana")
     assert "Elo · e3" in card
+    assert "<polyline" not in card
+    assert podium.plot("card", [row | {"ranked": True} for row in ROWS]).count("<polyline") == 3
 
 
 @pytest.mark.parametrize(

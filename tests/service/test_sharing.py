@@ -177,7 +177,10 @@ def test_letters_missing_from_all_fonts_are_transcribed(monkeypatch):
         ("محمد", "mhmd"),
         ("🔥 Ana", "Ana"),
         (":) Ana", ":) Ana"),
-        ("\uff1cb", "<b"),
+        ("🔥Ana雪", "Ana"),
+        ("雪محد won", "Xuemhd won"),
+        ("雪雪", "Xue Xue"),
+        ("\uff1c1", "<1"),
         ("\uffff", "?"),
     ):
         assert drawn_text(name) == drawn_text(words)

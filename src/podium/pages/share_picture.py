@@ -8,6 +8,7 @@ import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from functools import cache
+from html import unescape
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 from urllib.parse import unquote
@@ -16,8 +17,9 @@ from markupsafe import Markup, escape
 
 from podium.errors import needs_extra
 from podium.ledger.reasons import Explanation
+from podium.ledger.reasons.wording import UNDECIDED
 from podium.pages.drawing import Scale
-from podium.pages.numbers import change, rating, shortened
+from podium.pages.numbers import change, halves, rating, shortened
 from podium.pages.why import WhyView
 
 HEIGHT, PADDING = 20, 7
@@ -61,12 +63,14 @@ INK, SOFT, LINE, PAPER = "#1d1b2e", "#5b586b", "#c9c7d4", "#ffffff"
 UP, DOWN, GAIN, LOSS = "#2aa3ac", "#e8703a", "#00666e", "#a33a12"
 MARGIN = 64
 LETTER = 0.56  # average width of a letter as a share of the font size
+BOLD_LETTER = 0.62
 WIDE_LETTER = 1.02
 MAX_BARS = 9
-MIN_ROW, MAX_ROW = 26.0, 110.0
+MIN_ROW, MAX_ROW, MAX_TALL_ROW = 26.0, 110.0, 180.0
 TOTAL_ROW = 48.0
 MAX_HEADING = 60  # maximum number of letters
 LABEL_WIDTH, MAX_LABEL = 250, 18  # width in pixels, and number of 24 px letters that fit into it
+MAX_RESULT = 24  # number of letters
 
 
 class Size(NamedTuple):
@@ -92,8 +96,8 @@ def share_picture(view: WhyView, heading: str, address: str, size: Size) -> Mark
     causes = Markup().join(text(MARGIN, below + 52 + 42 * k, line, 32, SOFT) for k, line in enumerate(cause))
     begin = below + 42 * len(cause) + 50
     head = text(MARGIN, MARGIN + 14, shortened(heading, MAX_HEADING), 28, SOFT)
-    bars = waterfall(view, begin, size.height - MARGIN - 40, size.width)
-    foot = text(MARGIN, size.height - 40, shortened(address, 70), 24, SOFT)
+    bars = waterfall(view, begin, size.height - MARGIN - 40, size)
+    foot = text(MARGIN, size.height - 40, shortened(unquote(address), 70), 24, SOFT)
     foot += brand(size, LIGHT)
     return picture(size, PAPER, head + verdict + causes + bars + foot)
 
@@ -107,6 +111,7 @@ class CardRow(NamedTuple):
     change: str  # empty if the player was not in the event
     rating: str
     rank: str = ""  # empty if the rank is not known
+    trend: Sequence[float] = ()  # the latest ratings, oldest first, which are drawn instead of the change
 
 
 class Palette(NamedTuple):
@@ -125,7 +130,7 @@ CARD_ROWS = 8
 MAX_CARD_ROW, CARD_FOOT = 68.0, 558.0  # pixels: highest row, and end of the last one
 ROW_LETTER, MAX_ROW_LETTER = 0.66, 36  # font size as a share of a row, and its maximum
 TITLE, CAUSE = 48, 26  # font sizes
-NAME_X, NAME_WIDTH, ZERO_X, BAR_WIDTH = 150, 440, 680, 80  # bars of changes begin at ZERO_X
+NAME_X, NAME_WIDTH, BAR_GAP = 150, 440, 32  # BAR_GAP is the space on both sides of the bars or trends
 COLUMNS = (1136, 1010, 880)  # right ends of the columns, last column first
 
 
@@ -170,33 +175,72 @@ def result_card(
     cells.append((period, [row.change for row in drawn]))
     columns = [*zip(COLUMNS, [column for column in cells if any(column[1])], strict=False)]
     parts += [text(x, top - 4, title, 20, palette.soft, anchor="end") for x, (title, _) in columns]
-    largest = max((abs(row.points) for row in drawn), default=0.0) or 1.0
-    for k, row in enumerate(drawn):
+    names = [shortened(row.name, fitting(row.name, NAME_WIDTH, letter)) for row in drawn]
+    widest = max((width_of(name, LETTER * letter, WIDE_LETTER * letter) for name in names), default=0.0)
+    most = max((len(row.change) for row in drawn), default=0)
+    left, right = NAME_X + widest + BAR_GAP, columns[-1][0] - most * BOLD_LETTER * letter - BAR_GAP
+    if any(row.trend for row in drawn):
+        parts.append(text(left, top - 4, "trend", 20, palette.soft))
+    scale = Scale.over([0.0, *(row.points for row in drawn)])
+    zero = left + scale.share(0.0) * (right - left)
+    for k, (row, name) in enumerate(zip(drawn, names, strict=True)):
         y = top + height * (k + 0.72)
-        name = shortened(row.name, fitting(row.name, NAME_WIDTH, letter))
-        colour, length = palette.loss if row.points < 0.0 else palette.gain, BAR_WIDTH * abs(row.points) / largest
+        colour, end = (
+            palette.loss if row.points < 0.0 else palette.gain,
+            left + scale.share(row.points) * (right - left),
+        )
         parts += [
             text(MARGIN, y, row.place, letter, palette.soft),
             text(NAME_X, y, name, letter, palette.ink, weight=700 if k == 0 else 400),
-            box(ZERO_X - (length if row.points < 0.0 else 0.0), top + height * (k + 0.3), length, 0.4 * height, colour),
             box(MARGIN, top + height * (k + 1), size.width - 2 * MARGIN, 1, palette.line),
         ]
+        if row.trend:
+            parts.append(trend_line(row.trend, left, right, top + height * (k + 0.2), 0.6 * height, palette.mark))
+        elif row.points:
+            parts.append(box(min(zero, end), top + height * (k + 0.3), abs(end - zero), 0.4 * height, colour))
         for x, (title, values) in columns:
             ink, weight = (colour, 700) if title == period else (palette.soft if title == "rank" else palette.ink, 400)
             parts.append(text(x, y, values[k], letter, ink, weight=weight, anchor="end"))
     if len(drawn) < count:
         y = top + height * (len(drawn) + 0.72)
         parts.append(text(NAME_X, y, f"and {count - len(drawn):,} more", 24, palette.soft))
-    link = shortened(unquote(address).replace(" ", "%20"), 70)  # chats cut an address at a space
+    link = shortened(unquote(address), 70)
     parts += [text(MARGIN, size.height - 32, link, 24, palette.soft), brand(size, palette)]
     return picture(size, palette.paper, Markup().join(parts))
 
 
-def card_words(headline: str, explanation: Explanation) -> tuple[str, str]:
-    """Return the headline and the cause of a result card. The explanation is of the player who gained most."""
-    if [*explanation.winners] == [explanation.player]:
-        return explanation.verdict, explanation.cause
-    return headline, f"{explanation.verdict} {explanation.cause}"
+def trend_line(ratings: Sequence[float], left: float, right: float, top: float, height: float, colour: str) -> Markup:
+    """Draw a player's latest ratings as a line, on a scale of its own."""
+    scale, last = Scale.over(ratings), max(len(ratings) - 1, 1)
+    points = [
+        (left + (right - left) * k / last, top + (1.0 - scale.share(value)) * height) for k, value in enumerate(ratings)
+    ]
+    return Markup(
+        '<polyline points="{}" fill="none" stroke="{}" stroke-width="3" stroke-linejoin="round"/>'
+        '<circle cx="{:.1f}" cy="{:.1f}" r="5" fill="{}"/>'
+    ).format(" ".join(f"{x:.1f},{y:.1f}" for x, y in points), colour, *points[-1], colour)
+
+
+def card_words(won: str, explanation: Explanation) -> tuple[str, str]:
+    """Return the headline and the cause of a result card.
+
+    Args:
+        won: a sentence about the winners.
+        explanation: the explanation of the player who gained most.
+    """
+    points, cause, duels = explanation.shown_change, explanation.cause, explanation.duels
+    if points <= 0:
+        return won, ""
+    if cause.startswith(UNDECIDED):
+        ahead = f"all {duels.count}" if duels.won == duels.count else f"{halves(duels.won)} of {duels.count}"
+        cause = f"Ahead in {ahead} duels, where {duels.expected:.1f} were expected." if duels.count else ""
+    if explanation.winners == [explanation.player]:
+        return explanation.verdict, cause
+    cause = cause.replace(" of them.", ".")  # the points
+    return (
+        f"{won} {shortened(explanation.player, MAX_LETTERS)} gained most, {change(points, explanation.digits)}.",
+        cause,
+    )
 
 
 def standings_card(heading: str, rows: Sequence[CardRow], address: str = "", **options: Any) -> Markup:
@@ -226,21 +270,38 @@ FONTS_VARIABLE = "PODIUM_FONTS"  # environment variable for a folder with more f
 # The renderer searches other fonts for a letter only if they produce the same number of glyphs. Therefore, an emoji is
 # drawn without its skin tone, a group as its members, and a flag as its two letters.
 JOINING = re.compile("[\ufe0e\ufe0f\U0001f3fb-\U0001f3ff]|\u200d(?=[\u2600-\U0001ffff])")
+TEXT = re.compile(">([^<]+)<")
+SYLLABLES = re.compile("(?<=[a-z])(?=[A-Z])")  # in a transcription, such as TianZhong
 NEVER_DRAWN = "\U0010fffd"  # a letter for private use
 INSIDE_FLAG = re.compile("(?<=[\U0001f1e6-\U0001f1ff])(?=[\U0001f1e6-\U0001f1ff])")
 
 
 def draw_png(svg: str, zoom: float = 1.0) -> bytes:
-    """Draw a picture as a PNG. Letters that are missing from all fonts are transcribed into Latin letters."""
-    with needs_extra("service", "a picture"):
-        from anyascii import anyascii  # noqa: PLC0415  (an extra)
+    """Draw a picture as a PNG, without letters that are missing from all fonts."""
     words = INSIDE_FLAG.sub("\u200c", JOINING.sub("", svg))
     foreign = {letter for letter in words if not letter.isascii() and is_missing(letter, system_fonts=False)}
-    for letter in foreign:
-        if is_missing(letter, system_fonts=True):
-            latin = anyascii(letter) or "?"
-            words = words.replace(letter, "" if latin.startswith(":") else escape(latin))  # an emoji, such as :fire:
+    missing = {letter for letter in foreign if is_missing(letter, system_fonts=True)}
+    if missing:
+        words = TEXT.sub(lambda found: f">{escape(legible(unescape(found[1]), missing))}<", words)
     return render(words, system_fonts=bool(foreign), zoom=zoom)
+
+
+def legible(words: str, missing: set[str]) -> str:
+    """Return a text without these letters. A word that has no other letters is transcribed into Latin letters."""
+    if missing.isdisjoint(words):
+        return words
+    with needs_extra("service", "a picture"):
+        from anyascii import anyascii  # noqa: PLC0415  (an extra)
+    found = []
+    for word in words.split(" "):
+        kept = "".join(letter for letter in word if letter not in missing)
+        if not any(map(str.isalpha, kept)):
+            latin = ((letter, anyascii(letter) if letter in missing else letter) for letter in word)
+            # the transcription of an emoji, such as :fire:, is left out
+            kept = "".join(letters for letter, letters in latin if letter.isalpha() or not letters.startswith(":"))
+            kept = SYLLABLES.sub(" ", kept)
+        found.append(kept)
+    return " ".join(filter(None, found)) or "?"
 
 
 def is_missing(letter: str, *, system_fonts: bool) -> bool:
@@ -268,25 +329,34 @@ def render(svg: str, *, system_fonts: bool, zoom: float = 1.0) -> bytes:
     return png
 
 
-def waterfall(view: WhyView, top: float, bottom: float, width: int) -> Markup:
-    """Draw bars between two heights. Each starts at the end of the bar above it."""
+def waterfall(view: WhyView, top: float, bottom: float, size: Size) -> Markup:
+    """Draw bars between two heights. Each starts at the end of the bar above it.
+
+    In a tall picture, the label and the result are above the bar, which has the whole width.
+    """
+    is_tall, width = size is TALL, size.width
     bars = bars_of(view, min(MAX_BARS, int((bottom - top - TOTAL_ROW) / MIN_ROW)))
-    ends = [float(view.before), *(end for _, _, end, _ in bars)]
+    ends = [float(view.before), *(end for _, _, _, end, _ in bars)]
     scale = Scale.over(ends)
-    left, right = MARGIN + LABEL_WIDTH, width - MARGIN - 130
-    row = min(MAX_ROW, (bottom - top - TOTAL_ROW) / max(len(bars), 1))
-    thick = 0.5 * row
+    left, right = (MARGIN, width - MARGIN) if is_tall else (MARGIN + LABEL_WIDTH, width - MARGIN - 130)
+    row = min(MAX_TALL_ROW if is_tall else MAX_ROW, (bottom - top - TOTAL_ROW) / max(len(bars), 1))
+    letter, baseline, thick = (30, 34.0, max(10.0, row - 70.0)) if is_tall else (24, 0.62 * row, 0.5 * row)
+    begin = baseline + 14.0 if is_tall else (row - thick) / 2
 
     parts = []
-    for k, (label, start, end, points) in enumerate(bars):
+    for k, (label, result, start, end, points) in enumerate(bars):
         y = top + k * row
         first, last = (left + scale.share(value) * (right - left) for value in (start, end))
-        parts.append(text(MARGIN, y + 0.62 * row, shortened(label, MAX_LABEL), 24, INK))
+        words = escape(shortened(label, MAX_LABEL))
+        if is_tall and result:
+            words += Markup(' <tspan fill="{}">{}</tspan>').format(SOFT, shortened(result, MAX_RESULT))
+        parts.append(text(MARGIN, y + baseline, words, letter, INK))
         shade = UP if end >= start else DOWN
-        parts.append(box(min(first, last), y + (row - thick) / 2, max(abs(last - first), 3.0), thick, shade))
-        parts.append(line(last, y + (row + thick) / 2, y + row + (row - thick) / 2))
+        parts.append(box(min(first, last), y + begin, max(abs(last - first), 3.0), thick, shade))
+        if not is_tall:
+            parts.append(line(last, y + begin + thick, y + begin + row))
         shade = GAIN if end >= start else LOSS
-        parts.append(text(width - MARGIN, y + 0.62 * row, points, 26, shade, weight=700, anchor="end"))
+        parts.append(text(width - MARGIN, y + baseline, points, letter + 2, shade, weight=700, anchor="end"))
     y = top + len(bars) * row
     total = f"{rating(view.before, view.digits)} → {rating(view.after, view.digits)}"
     parts.append(text(MARGIN, y + 0.8 * TOTAL_ROW, total, 28, INK, weight=700))
@@ -297,8 +367,8 @@ def waterfall(view: WhyView, top: float, bottom: float, width: int) -> Markup:
     return Markup().join(parts)
 
 
-def bars_of(view: WhyView, most: int) -> list[tuple[str, float, float, str]]:
-    """Return the label, start, end and points for each bar of a change.
+def bars_of(view: WhyView, most: int) -> list[tuple[str, str, float, float, str]]:
+    """Return the label, result, start, end and points for each bar of a change.
 
     If there are too many bars, the last ones are combined.
     """
@@ -306,12 +376,13 @@ def bars_of(view: WhyView, most: int) -> list[tuple[str, float, float, str]]:
     total, bars = view.before, []
     for group in groups:
         after = total + group.points
-        bars.append((group.label.striptags(), float(total), float(after), change(group.points, view.digits)))
+        label, points = group.label.striptags(), change(group.points, view.digits)
+        bars.append((label, group.result, float(total), float(after), points))
         total = after
     others = len(view.groups) - len(groups)
     if others:
         left = view.after - total
-        bars.append((f"{others} more", float(total), float(view.after), change(left, view.digits)))
+        bars.append((f"{others} more", "", float(total), float(view.after), change(left, view.digits)))
     return bars
 
 
@@ -343,10 +414,14 @@ def brand(size: Size, palette: Palette) -> Markup:
 
 
 def wrapped(words: str, size: int, width: float, *, most: int) -> Sequence[str]:
-    """Wrap a text to a width in pixels. If it needs more than `most` lines, the last one ends in an ellipsis."""
+    """Wrap a text to a width in pixels, in lines of similar length.
+
+    If it needs more than `most` lines, the last one ends in an ellipsis.
+    """
     lines = list(filled_lines(words.split(), size, width))
     if len(lines) <= most:
-        return lines
+        even = (list(filled_lines(words.split(), size, share * width / 10.0)) for share in range(5, 11))
+        return next(shorter for shorter in even if len(shorter) == len(lines))
     letters = len(lines[most - 1])
     return [*lines[: most - 1], shortened(" ".join(lines[most - 1 :]), letters)]
 

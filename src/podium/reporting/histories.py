@@ -14,7 +14,7 @@ from podium.engine.pool_state import LearntParameter
 from podium.engine.rules import compare, enter, expect
 from podium.engine.system import System
 from podium.errors import ParameterError, needs_extra
-from podium.ledger.history import SURE_DEVIATIONS, thinned
+from podium.ledger.history import FINDING_EVENTS, SURE_DEVIATIONS, thinned
 from podium.probability.gamma import ALPHA, incomplete_beta, matched_slope
 from podium.support.immutable import immutable
 from podium.systems import find
@@ -148,19 +148,27 @@ def rating_histories(
 ) -> Any:
     """Chart the ratings of players over time, or by event if the results have no dates.
 
-    Ratings in hindsight are drawn as dashed lines.
+    Ratings in hindsight are drawn as dashed lines. Otherwise, ratings with a deviation begin at the sixth event.
     """
     alt = altair()
     numbered = history.with_columns(number=pl.col("event_id").rle_id().cast(pl.Int64) + 1)
     rows = numbered.filter(pl.col("player").is_in(players))
+    has_deviation = "deviation" in rows.columns
+    if has_deviation and hindsight is None:
+        rows = established_rows(rows)
     dated = bool(rows.height) and not rows["started_at"].null_count()
     lines = line_points(rows, "started_at" if dated else "number")
     x = time_axis(lines["when"])
     ends = lines.group_by("player", maintain_order=True).last()
     ahead = None if hindsight is None else hindsight_points(rows, hindsight, dated=dated)
     low, high = domain(lines["rating"] if ahead is None else pl.concat([lines["rating"], ahead["low"], ahead["high"]]))
+    label = pl.format("{}  {}", "player", pl.col("rating").round().cast(pl.Int64))
+    if has_deviation:
+        margins = rows.group_by("player").agg(margin=SURE_DEVIATIONS * pl.col("deviation").last())
+        ends = ends.join(margins, on="player", maintain_order="left")
+        label = pl.format("{} ±{}", label, pl.col("margin").round().cast(pl.Int64))
     ends = ends.with_columns(
-        label=pl.format("{}  {}", "player", pl.col("rating").round().cast(pl.Int64)),
+        label=label,
         label_at=pl.Series(spread(ends["rating"].to_list(), low, high), dtype=pl.Float64),
     )
     scale = alt.Scale(domain=[low, high], nice=False, zero=False)
@@ -182,6 +190,13 @@ def rating_histories(
     known = canvas(ahead, "")
     band = known.mark_area(opacity=0.12).encode(x=x, y=alt.Y("low:Q", scale=scale), y2="high:Q", color=shade)
     return band + known.mark_line(strokeDash=[5, 3]).encode(x=x, y=y, color=shade) + chart
+
+
+def established_rows(rows: pl.DataFrame) -> pl.DataFrame:
+    """Leave out the first five events of players who have more, because large first steps would dominate a chart."""
+    number, count = pl.int_range(pl.len()).over("player"), pl.len().over("player")
+    begin = pl.when(number == FINDING_EVENTS).then("rating").otherwise("rating_before")
+    return rows.with_columns(rating_before=begin).filter((number >= FINDING_EVENTS) | (count <= FINDING_EVENTS))
 
 
 def hindsight_points(rows: pl.DataFrame, hindsight: pl.DataFrame, *, dated: bool) -> pl.DataFrame:

@@ -305,21 +305,32 @@ def plot(
     return chart
 
 
+TREND_EVENTS = 16  # number of a player's latest ratings in a trend
+
+
 def card_of_pool(rated: Rated, pool: str, title: str) -> Markup:
     """Return the first places of a pool's leaderboard, with the changes of the newest event, as SVG."""
     board, digits = rated.leaderboard(pool=pool), rated.system.digits
     event_id, day, changes, explanation = newest_event(rated, pool)
     points = {player: shown_change(before, after, digits) for player, before, after in changes}
+    every = changes_of(rated, pool).group_by("player", maintain_order=True).agg(pl.col("rating").tail(TREND_EVENTS))
+    trends = dict(every.iter_rows())
     rows = [
         CardRow(
             ordinal_number(rank), player, float(points.get(player, 0.0)),
             change(points[player], digits) if player in points else "", rating(value, digits - 1),
+            trend=trends.get(player, ()),
         )
         for rank, player, value in board.select("rank", "player", "rating").iter_rows()
     ]  # fmt: skip
-    won = f"{listed(winners)} won. " if (winners := explanation.winners) and explanation.player not in winners else ""
-    cause = f"{event_id}: {won}{explanation.verdict}"
+    headline, _ = card_words(won_by(explanation), explanation)
+    cause = f"{event_id}: {headline}"
     return standings_card(f"{title} · {counted(len(rows), 'player')}{day}", rows, cause=cause)
+
+
+def won_by(explanation: Explanation) -> str:
+    winners = explanation.winners
+    return f"{listed(winners)} won." if winners else "Nobody won."
 
 
 def card_of_event(rated: Rated, pool: str, title: str) -> Markup:
@@ -335,8 +346,7 @@ def card_of_event(rated: Rated, pool: str, title: str) -> Markup:
         for (player, _, after), gain in zip(changes, points, strict=True)
     ]  # fmt: skip
     rows.sort(key=lambda row: places.get(row.name, len(changes) + 1))
-    headline = f"{listed(explanation.winners)} won." if explanation.winners else event_id
-    headline, cause = card_words(headline, explanation)
+    headline, cause = card_words(won_by(explanation), explanation)
     return result_card(f"{title} · {event_id}{day}", headline, rows, "", cause=cause)
 
 
@@ -381,6 +391,8 @@ def draw(kind: str, rated: Rated, pool: str | None, players: Sequence[str] | Non
     known = rated.hindsight().frame.filter(pl.col("pool") == shown) if hindsight else None
     shown_players = list(players or leaders)
     subtitle = f"{len(shown_players)} of {counted(history['player'].n_unique(), 'player')}{span_words(history)}"
+    if "deviation" in history.columns and not hindsight:
+        subtitle += ", from the sixth event of each player"
     return rating_histories(history, shown_players, title, subtitle, known)
 
 

@@ -195,7 +195,7 @@ def standings_picture(visit: VisiblePool, theme: Theme = "light") -> Response:
             CardRow(
                 ordinal_number(row.rank) if row.rank else "", plain(row.player), row.newest_shown or 0.0,
                 "" if row.newest_shown is None else header.change(row.newest_shown),
-                header.score(row), shown_move(row.move),
+                header.score(row), shown_move(row.move), row.spark,
             )
             for row in board.players
         ]  # fmt: skip
@@ -263,13 +263,10 @@ def card_png(pool: PoolReader, event_id: str, host: str, *, dark: bool = False) 
         for change in sorted(moved, key=lambda change: places.get(change.player, len(moved) + 1))
     ]  # fmt: skip
     title = title_of(pool, event)
-    headline = f"{won}." if (won := headline_of(winners)) else title
-    if gains[best] > 0 and best not in winners:
-        headline += f" {plain(best)} climbed most: {header.change(gains[best])}."
     moment = pool.moment(event.started_at)
     day = "" if moment is None else f" · {day_words(header.local(moment))}"
     address = f"{host}{pool_address(pool.name, 'events', event.event_id)}" if host else ""
-    headline, cause = card_words(headline, shown)
+    headline, cause = card_words(f"{headline_of(winners) or title}.", shown)
     return draw_png(result_card(f"{header.title} · {title}{day}", headline, rows, address, cause=cause, dark=dark))
 
 

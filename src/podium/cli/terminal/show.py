@@ -107,8 +107,9 @@ def in_words(series: "pl.Series") -> Column:
 
     column = as_column(series)
     if series.name == "deviation":
-        digits = 0 if SIGMAS * (series.max() or 0.0) >= WIDE_MARGIN else 2
-        column.texts = ["" if value is None else deviation(value, digits) for value in series.to_list()]
+        values = series.to_list()
+        digits = 0 if any(SIGMAS * value >= WIDE_MARGIN for value in values if value is not None) else 2
+        column.texts = ["" if value is None else deviation(value, digits) for value in values]
     column.heading = heading_of(series.name)
     return column
 

@@ -35,7 +35,7 @@ NARROWEST_WORDS = 24  # of a column of words
 IDENTITY = frozenset(
     {"rank", "player", "rating", "system", "event_id", "name", "id", "opponent", "subject", "seq", "delta", "into"}
 )
-UNINTERESTING = ("last_event_id", "peak", "volatility")  # never in a table, unless asked for
+UNINTERESTING = ("last_event_id", "peak", "volatility")  # in a table only with --columns
 HEADINGS = {"deviation": "±", "last_played_at": "last played", "started_at": "started", "event_id": "event"}
 WIDE_MARGIN = 20.0  # points; narrower margins have decimals
 WHOLE_DAY, MINUTE = "%Y-%m-%d", "%Y-%m-%d %H:%M"

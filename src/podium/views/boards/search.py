@@ -115,7 +115,9 @@ def similar(pool: PoolView, folded: str, _most: int) -> list[Hit]:
 def ratio(matcher: "difflib.SequenceMatcher[str]", word: str) -> float:
     """Return the similarity between a word and the search text, from 0 to 1. Words that differ too much get 0."""
     matcher.set_seq1(word)
-    return 0.0 if min(matcher.real_quick_ratio(), matcher.quick_ratio()) < LEAST_SIMILAR else matcher.ratio()
+    if matcher.real_quick_ratio() < LEAST_SIMILAR or matcher.quick_ratio() < LEAST_SIMILAR:
+        return 0.0
+    return matcher.ratio()
 
 
 def names(pool: PoolView, statements: Names, params: dict[str, Any]) -> list[Any]:

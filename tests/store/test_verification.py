@@ -9,7 +9,6 @@ import pytest
 import sqlalchemy as sa
 from snapshots import hold, row_of, snapshot_of, with_cells
 
-from podium.log import players
 from podium.pool.snapshot import REASONS, ROW_TYPES, UNRATED
 from podium.systems import find
 
@@ -186,12 +185,3 @@ def test_an_altered_pool_state_is_found(filled_store):
 
         hold(store, change)
         assert store.verify() == ["main: the values that the system has learnt from the pool differ"]
-
-
-def test_looking_up_many_names_gives_the_same_numbers(store, monkeypatch):
-    with store.reading("main") as pool:
-        names = [*PLAYERS, "nobody"]
-        few = players.current_numbers(pool, names)
-        monkeypatch.setattr(players, "FEW_NAMES", 0)
-        assert players.current_numbers(pool, names) == few
-        assert players.current_numbers(pool, names[:4]) == {name: few[name] for name in names[:4]}

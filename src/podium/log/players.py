@@ -21,12 +21,8 @@ from podium.results.names import admit, are_alike, key, normalise, refusal, sear
 from podium.support.words import PAIR, WRITTEN_OUT
 
 IDS = ("discord", "steam", "fide")  # programs whose IDs are former names such as discord:123, for admins only
-FEW_NAMES = 500  # up to this many names are looked up one by one
-# if the pool has at most this many players per name, reading all names is faster than lookups
-POOL_PER_NAME = 2
 MAX_CONFUSABLES = 20  # maximum number of names with the same key to compare with a newcomer's name
-SELECT_ALL_NUMBERS = sa.select(player.c.name, player.c.id).where(of_pool(player))
-SELECT_NUMBERS = SELECT_ALL_NUMBERS.where(among(player.c.name))
+SELECT_NUMBERS = sa.select(player.c.name, player.c.id).where(of_pool(player), among(player.c.name))
 SELECT_EQUIPMENT_NUMBERS = sa.select(equipment.c.name, equipment.c.id).where(
     of_pool(equipment), among(equipment.c.name)
 )
@@ -93,9 +89,6 @@ def current_numbers(pool: PoolView, names: Sequence[str]) -> dict[str, int]:
         found = pool.run(SELECT_EQUIPMENT_NUMBERS, among=equipment)
         players = [name for name in names if not name.startswith(MARK)]
         return dict(found) | (current_numbers(pool, players) if players else {})
-    if len(names) > FEW_NAMES and newest_number(pool) <= POOL_PER_NAME * len(names):
-        every = dict(pool.run(SELECT_ALL_NUMBERS))
-        return {name: every[name] for name in names if name in every}
     return dict(pool.run(SELECT_NUMBERS, among=names))
 
 

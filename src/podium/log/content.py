@@ -7,11 +7,10 @@ import json
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime
 from itertools import chain, groupby
 from operator import add
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
 
@@ -50,8 +49,7 @@ shared_names = re.compile(rb'"(shared:[^"\\]+)":').findall  # in lines of JSON, 
 EVENT_COLUMNS = (SEQUENCE, "event_id", "started_at", "mode", "ranked", "weight")
 
 
-@immutable
-class Content:
+class Content(NamedTuple):
     """The content of an event: its rows without players, and the players, either as names or as numbers."""
 
     event_id: str
@@ -75,26 +73,26 @@ class Content:
         if self.order is not None:
             return self
         sent = self.sent and self.sent.at(order, started_at)
-        return replace(self, order=order, started_at=started_at, is_placed=True, sent=sent)
+        return self._replace(order=order, started_at=started_at, is_placed=True, sent=sent)
 
     def undated(self) -> "Content":
         """Return the content with its date or number removed."""
-        return replace(self, order=None, started_at=0, sent=self.sent and self.sent.undated())
+        return self._replace(order=None, started_at=0, sent=self.sent and self.sent.undated())
 
     def renamed(self, event_id: str) -> "Content":
         """Return the content with a different ID."""
         if event_id == self.event_id:
             return self
-        return replace(self, event_id=event_id, sent=self.sent and self.sent.renamed(event_id))
+        return self._replace(event_id=event_id, sent=self.sent and self.sent.renamed(event_id))
 
     def without_texts(self) -> "Content":
         """Return the content without the texts that pages show."""
         first, *rest = self.fields
-        return replace(self, fields=(PAGE_FIELDS.sub("", first), *rest), title=None, url=None)
+        return self._replace(fields=(PAGE_FIELDS.sub("", first), *rest), title=None, url=None)
 
     def called(self, names: Mapping[str, str]) -> "Content":
         shared = tuple({column: names.get(name, name) for column, name in row.items()} for row in self.shared)
-        return replace(self, players=tuple(names.get(name, name) for name in self.players), shared=shared)
+        return self._replace(players=tuple(names.get(name, name) for name in self.players), shared=shared)
 
     def row(self, number: int) -> dict[str, Any]:
         """Return a row without player and equipment."""
@@ -119,7 +117,7 @@ class Content:
         if self.shared:
             equipment = ("".join(map(',"{}":{}'.format, row, written(row.values()))) for row in self.shared)
             ends = map(add, ends, equipment)
-        return json_lines((begin + fields for fields in self.fields), ends)
+        return json_lines(begin, self.fields, ends)
 
     def quit_line(self, absent: "Absent") -> str:
         """Return the line for a registered entrant who is missing from the result and so quit in the first heat."""
@@ -128,7 +126,7 @@ class Content:
         if absent.team is not None:
             row["team"] = absent.team
         fields = json.dumps(row, ensure_ascii=False, separators=(",", ":"))[:-1]
-        return json_lines([fields], [str(absent.player)])
+        return json_lines(fields, [""], [str(absent.player)])
 
 
 @immutable
@@ -139,8 +137,8 @@ class Absent:
     team: str | None
 
 
-def json_lines(fields: Iterable[str], ends: Iterable[str]) -> str:
-    return "".join(f"{row}{PLAYER_NEXT}{end}{LINE_END}" for row, end in zip(fields, ends, strict=True))
+def json_lines(begin: str, fields: Iterable[str], ends: Iterable[str]) -> str:
+    return "".join([f"{begin}{row}{PLAYER_NEXT}{end}{LINE_END}" for row, end in zip(fields, ends, strict=True)])
 
 
 def check_results(rows: Any, pool: str, known: Known) -> Results:
@@ -191,7 +189,7 @@ def contents_of(results: Results) -> dict[str, Content]:
     if results.sent is None:
         return contents
     sent = contents_in(map(column_lists, results.sent.iter_slices(SLICE_ROWS)))
-    return {event_id: replace(content, sent=sent[event_id]) for event_id, content in contents.items()}
+    return {event_id: content._replace(sent=sent[event_id]) for event_id, content in contents.items()}
 
 
 def column_lists(frame: pl.DataFrame) -> dict[str, list[Any]]:

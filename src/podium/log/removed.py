@@ -71,9 +71,13 @@ def mentions_removed(pool: PoolView, *texts: str | None) -> bool:
     return bool(rows_of(pool, "mention", spans))
 
 
+def has_removed(pool: PoolView) -> bool:
+    return bool(pool.run(HAS_REMOVED))
+
+
 def rows_of(pool: PoolView, kind: Kind, texts: Iterable[str]) -> dict[str, Any]:
     given = [*texts]
-    if not given or not pool.run(HAS_REMOVED):
+    if not given or not has_removed(pool):
         return {}
     hashes = {text: removed_hash(pool, kind, text) for text in given}
     found = {row[0]: row for row in pool.run(SELECT_REMOVED, among={*hashes.values()})}

@@ -188,15 +188,17 @@ def with_receipts(done: Done, listed: int | None = None) -> Done:
     own = [uid for event_id, uid in uids.items() if event_id not in proposal.known]
     others = done.written - done.moves.count_written(own) if done.moves else 0
     notice = done.notice or numbered
+    numbers = np.array([*uids.values()])
+    cells = (events.columns.at(name, numbers).tolist() for name in ("seq", "status", "reason"))
     answers = []
-    for event_id, uid in uids.items():
-        duplicate, seq = event_id in proposal.known, int(events.columns.value("seq", uid))
+    for event_id, uid, seq, status, reason in zip(uids, uids.values(), *cells, strict=True):
+        duplicate = event_id in proposal.known
         answers.append(
             Receipt(
                 event_id=event_id,
                 seq=seq if seq < FIRST_PLACEHOLDER else 0,
-                status=STATUSES[events.columns.value("status", uid)],
-                reason=REASONS[events.columns.value("reason", uid)],
+                status=STATUSES[status],
+                reason=REASONS[reason],
                 duplicate=duplicate,
                 changes=changes.get(uid, ()),
                 rerated=0 if duplicate else others,

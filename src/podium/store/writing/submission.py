@@ -15,7 +15,7 @@ from podium.log.database import StoreError
 from podium.log.log import AMEND, SUBMIT, UNVOID, VOID, LogEntry, contents_of, json_entry
 from podium.log.players import confusables_of, exact_numbers, names_of, provisional_numbers, sent_numbers
 from podium.log.pools import DATED, NUMBER_US, UNDATED, Order, Pool
-from podium.log.removed import mentions_removed, public_ids
+from podium.log.removed import has_removed, mentions_removed, public_ids
 from podium.pool.snapshot import Event
 from podium.results.names import warning
 from podium.store.following import PoolReader
@@ -182,11 +182,13 @@ def check_contents(pool: PoolReader, submissions: Sequence[Submission]) -> list[
 
 def with_public_ids(pool: PoolReader, contents: Mapping[str, Content]) -> dict[str, Content]:
     """Return the contents by the events' current IDs, without titles that mention a removed name."""
+    if not has_removed(pool):
+        return dict(contents)
     public, found = public_ids(pool, contents), dict[str, Content]()
     for event_id, sent in contents.items():
         content = sent.without_texts() if mentions_removed(pool, sent.title, sent.url) else sent
         content = content.renamed(public.get(event_id, event_id))
-        found[content.event_id] = content if content is sent else replace(content, sent=sent)
+        found[content.event_id] = content if content is sent else content._replace(sent=sent)
     return found
 
 
@@ -268,11 +270,11 @@ def with_starts(pool: PoolReader, new_events: Mapping[str, SentEvent]) -> dict[s
     newest = pool.snapshot.events.newest_start
     placed = {}
     for event_id, event in new_events.items():
-        started_at = event.content.started_at
-        if event.content.order is None:
-            started_at = following(pool, newest, event.received)
-        newest = started_at if newest is None else max(newest, started_at)
-        placed[event_id] = event._replace(content=event.content.at(pool.order or DATED, started_at))
+        content = event.content
+        if content.order is None:
+            content = content.at(pool.order or DATED, following(pool, newest, event.received))
+        newest = content.started_at if newest is None else max(newest, content.started_at)
+        placed[event_id] = event if content is event.content else event._replace(content=content)
     return placed
 
 

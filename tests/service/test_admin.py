@@ -43,7 +43,8 @@ class Forms(HTMLParser):
         if tag == "form" and self.method == "post":
             self.forms.append((attributes["action"], []))
         elif tag == "input" and "name" in attributes and self.forms and attributes.get("type") != "file":
-            self.forms[-1][1].append([attributes["name"], attributes.get("value", "")])
+            is_unticked = attributes.get("type") == "checkbox" and "checked" not in attributes
+            self.forms[-1][1].append([attributes["name"], "" if is_unticked else attributes.get("value", "")])
         elif tag == "select":
             self.select, self.options = attributes["name"], []
             self.is_sent = self.method == "post"
@@ -207,6 +208,18 @@ def test_a_correction_keeps_cars_and_sides(store):
     assert [entries[name].side for name in "abc"] == ["home", "away", None]
     assert [entries[name].position for name in "abc"] == [2, 1, 3]
     assert {(each.ranked, each.weight) for each in entries.values()} == {(False, 0.5)}
+
+
+def test_an_event_is_listed_winner_first_and_loses_the_rows_marked_for_removal(store):
+    store.submit("main", [row | {"title": "Spring cup"} for row in reversed(rows(20, "abc"))])
+    admin = Admin(store)
+    page = admin.get("/events/e20")
+    assert "Correct Spring cup" in words(page.text)
+    assert re.findall(r'name="player-\d" value="(\w)"', page.text) == ["a", "b", "c"]
+    dry = admin.send(page, "/events/e20", **{"remove-0": "1"})  # c, whose row was sent first
+    assert "Correct Spring cup" in words(dry.text)
+    assert admin.send(dry, "/apply", reason="watched only").status_code == 303
+    assert {each.player for each in store.event("main", "e20").entries} == {"a", "b"}
 
 
 def test_a_file_with_errors_is_rejected_and_the_typed_text_is_kept(store):

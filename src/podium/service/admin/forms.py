@@ -32,7 +32,8 @@ class Field:
     most: int = 200  # maximum number of characters
     example: str = ""
     hidden: bool = False
-    kind: str = "text"  # a type of input, "list" for text with suggestions, or "lines"
+    kind: str = "text"  # a type of input, or "lines"
+    note: str = ""  # an example or explanation below the input
     group: str = ""  # heading of the fold that contains this field and its neighbours
 
 

@@ -125,7 +125,7 @@ KINDS = {
             details[ROWS], details.get("made_up", ""), sheet_in(details) if "sheet" in details else None,
             details.get("order"),
         ),
-        "Store {events}", "Store results", "Stored. {events} received.", has_reason=False,
+        "Check {results}", "Store results", "Stored. {events} received.", has_reason=False,
     ),
     "sheet": Kind(
         ADMIN,
@@ -137,7 +137,7 @@ KINDS = {
     ),
     "amend": Kind(
         ADMIN, lambda details: submission.amend(details[ROWS]),
-        "Correct {event_id}", "Store correction", "Stored. {event_id} is corrected.",
+        "Correct {event}", "Store correction", "Stored. {event} is corrected.",
     ),
     "void": Kind(
         ADMIN, lambda details: submission.void(details["event_id"]),
@@ -219,7 +219,11 @@ class Intent:
         """Return the names for sentences about the change."""
         words = {**self.details}
         if ROWS in words:
-            words["events"] = counted(words[ROWS]["event_id"].n_unique(), "event")
+            number = words[ROWS]["event_id"].n_unique()
+            words["events"] = counted(number, "event")
+            titles = words[ROWS].get_column("title", default=None)
+            words["event"] = (None if titles is None else titles[0]) or words.get("event_id", "")
+            words["results"] = "your result" if number == 1 else f"your {number:,} results"
         if "sheet" in words:
             words["sheet"] = words["sheet"][0]
         if self.name == "configure":

@@ -5,7 +5,6 @@ from functools import cache
 from tempfile import SpooledTemporaryFile
 from typing import Any, cast, get_args
 from urllib.parse import quote
-from zoneinfo import available_timezones
 
 from fastapi import Response
 
@@ -31,6 +30,9 @@ SCHEME_CHOICES: Choices = (
     ("", "none, or your own below"),
     *((name, f"{name}: {points}") for name, points in SCHEMES.items()),
 )
+INTERVALS: Choices = (
+    ("", "all on one day"), ("1d", "one day"), ("1w", "one week"), ("2w", "two weeks"), ("1mo", "one month"),
+)  # fmt: skip
 DROP = "drop="
 READERS: Choices = (("no", "only with a key"), ("yes", "everybody"))
 PREFIX = "set-"  # prefix of the fields for parameters
@@ -45,11 +47,6 @@ def system_choices() -> Choices:
 
 def system_guide() -> Choices:
     return tuple((find(name).title, words) for name, words in FITS.items())
-
-
-@cache
-def time_zones() -> Choices:
-    return tuple((zone, zone) for zone in sorted(available_timezones()) if "/" in zone or zone == "UTC")
 
 
 def description_fields(says: PoolDescription, name: str = "its name") -> tuple[Field, ...]:
@@ -68,10 +65,7 @@ def description_fields(says: PoolDescription, name: str = "its name") -> tuple[F
         Field(name="title", label=f"Title (empty: {name})", value=says.title),
         Field(name="contact", label=contact, value=says.contact, most=500, example="stewards@example.org"),
         Field(name="player_word", label="Word for a single player", value=says.player_word, most=40, example="player"),
-        Field(
-            name="time_zone", label="Time zone of dates", value=says.time_zone, choices=time_zones(), kind="list",
-            example="UTC",
-        ),
+        Field(name="time_zone", label="Time zone of dates, such as Europe/Berlin", value=says.time_zone, example="UTC"),
         Field(name="public", label="Who can read", value="yes" if says.public else "no", choices=READERS),
         Field(name="points_scheme", label="Points for places", value=scheme, choices=SCHEME_CHOICES, group=standings),
         Field(
@@ -262,12 +256,12 @@ def settings_page(admission: Admission, _form: Form) -> FormsPage:
                 " received)",
                 kind="date",
             ),
-            Field(name="every", label="Time between events (empty: all on one day)", example="1w"),
+            Field(name="every", label="Time between events", choices=INTERVALS),
         ),
         button="Show the effect",
         notes=("You can change this while the pool has fewer than 50 events.",),
     )
-    note = "Its log, chain and names as lines of JSON."
+    note = "All results, corrections, settings and names, in a file that Podium can read again."
     file = Item(name=f"{pool.name}.jsonl", address=f"{base}/export", note=note)
     export = Section(
         heading="Export", notes=("Everything, for a backup, or for another Podium service.",), items=(file,)

@@ -219,15 +219,17 @@ def ids_page(admission: Admission, player: str, seen: Anonymization) -> FormsPag
 def seasons_page(admission: Admission, _form: Form) -> FormsPage:
     pool = admission.header
     starts = "Number of its first event" if pool.is_undated else f"Start ({pool.zone}), not in the future"
-    share = "Percentage of each lead over a newcomer to keep (0: everyone starts level)"
+    share = "Percentage of each lead over a newcomer that remains"
+    example = "If newcomers have 1500: with 50, a player at 1700 starts at 1600. With 0, everyone starts level."
+    faster = "Less certain ratings move faster in the first events of the season."
     begin = Section(
         heading="Begin a season",
         action=address("admin", pool.name, "seasons"),
         fields=(
             Field(name="name", label="Name", required=True, example="2026"),
             Field(name="starts_at", label=starts, required=True, kind="number" if pool.is_undated else "date"),
-            Field(name="keep", label=share, required=True, value="50", kind="number"),
-            Field(name="widens", label="Certainty of ratings", choices=WIDENS),
+            Field(name="keep", label=share, required=True, value="50", kind="number", note=example),
+            Field(name="widens", label="Ratings become", choices=WIDENS, note=faster),
         ),
         button="Show the effect",
     )
@@ -242,7 +244,7 @@ def seasons_page(admission: Admission, _form: Form) -> FormsPage:
     return FormsPage(title="Seasons", pool=pool, current="Seasons", sections=(begin, known))
 
 
-WIDENS = ("yes", "less certain, by the points deducted"), ("no", "unchanged")
+WIDENS = ("yes", "less certain"), ("no", "unchanged")
 
 
 def as_typed(text: str, today: str) -> str:

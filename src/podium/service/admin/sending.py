@@ -90,11 +90,14 @@ class EventTable:
 
     @property
     def groups(self) -> list[tuple[str, list[tuple[int, Mapping[str, str]]]]]:
-        """The numbered lines of each heat, with the heat, followed by a group of empty lines."""
+        """The numbered lines of each heat, winner first, with the heat, followed by a group of empty lines."""
         lines = list(enumerate((*self.lines, *({},) * EMPTY_LINES)))
         known, empty = lines[: len(self.lines)], lines[len(self.lines) :]
         return [
-            *((heat, list(group)) for heat, group in groupby(known, key=lambda line: line[1].get("heat", ""))),
+            *(
+                (heat, sorted(group, key=lambda line: end_of(line[1])))
+                for heat, group in groupby(known, key=lambda line: line[1].get("heat", ""))
+            ),
             ("", empty),
         ]
 
@@ -105,6 +108,16 @@ class EventTable:
         writer.writeheader()
         writer.writerows({**shared, **line, "event_id": self.event_id} for line in self.lines)
         return file.getvalue()
+
+
+def end_of(line: Mapping[str, str]) -> tuple[bool, float]:
+    """Return the key that sorts the lines of a heat, winner first. Lines without a readable value come last."""
+    column = next((name for name in COMPARED if line.get(name)), "")
+    try:
+        value = float(line.get(column, ""))
+    except ValueError:
+        return True, 0.0
+    return line.get("status") not in ("", DEFAULTS["status"]), -value if column.endswith("score") else value
 
 
 def table_of(details: EventDetails) -> EventTable:
@@ -123,12 +136,16 @@ def table_of(details: EventDetails) -> EventTable:
 
 
 def table_in(form: Form, event_id: str) -> EventTable:
-    """Return the event in a form, without lines that are empty or have no name."""
+    """Return the event in a form, without lines that are empty, marked to be removed, or without a name."""
     columns = tuple(name for name in form.fields.get("column", ()) if name in OF_LINE or is_shared(name))
     count, known = (int(text) if text.isdecimal() else 0 for text in map(form.text, ("lines", "known")))
     count = min(count, MAX_LINES + EMPTY_LINES)
     lines = [{name: form.text(f"{name}-{k}").strip() for name in columns} for k in range(count)]
-    kept = (line for k, line in enumerate(lines) if line.get("player") or (k >= known and is_filled(line)))
+    kept = (
+        line
+        for k, line in enumerate(lines)
+        if not form.text(f"remove-{k}") and (line.get("player") or (k >= known and is_filled(line)))
+    )
     shared = {name: form.text(name).strip() for name in OF_EVENT if name in form.fields}
     return EventTable(event_id, shared, columns, tuple(kept))
 
@@ -160,6 +177,7 @@ def upload_page(admission: Admission, form: Form) -> Page:
         formats=formats(),
         chosen=form.text("format") or RESULTS,
         form={name: form.text(name) for name in WRITTEN},
+        may_administer=admission.may("admin"),
         today=admission.header.today,
         max_megabytes=MAX_UPLOAD_BYTES // 1_000_000,
         source="",
@@ -264,8 +282,9 @@ def event_form(admission: Admission, form: Form) -> Page:
     stored = table_of(details)
     return Page(
         "event_form.html",
-        title=f"Correct {details.event_id}",
+        title=f"Correct {details.title or details.event_id}",
         pool=admission.header,
+        name=details.title or details.event_id,
         table=stored,
         known=len(stored.lines),  # the form adds empty lines
         empty_lines=EMPTY_LINES,

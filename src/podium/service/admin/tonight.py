@@ -31,7 +31,7 @@ from podium.service.web.visiting import PoolRequest
 from podium.store.writing.fixtures import CANCELLED, REPORTED, Fixture
 from podium.store.writing.submission import ConflictError
 from podium.support.immutable import immutable
-from podium.support.words import signed
+from podium.support.words import shown_change, signed
 
 MAX_NAMES = 40  # number of names to offer for tapping
 NEW_NAMES = 3  # number of lines for new names
@@ -296,7 +296,7 @@ def form_page(
     column = value_column(pool)
     return Page(
         "tonight.html",
-        title=f"Correct {result.event_id}" if result.amends else "Enter a result",
+        title=f"Correct {result.title or result.event_id}" if result.amends else "Enter a result",
         pool=pool_header(pool),
         result=result,
         value_name=VALUES.get(column, ""),
@@ -326,6 +326,9 @@ def preview_result(admission: Admission, result: ResultForm) -> Response:
     digits = store.pool(admission.pool).system.digits
     moved = {rating.player: change_of(rating, digits) for rating in seen.ratings}
     changes = {name: "new" if change is None else signed(change) for name, change in moved.items()}
+    if result.amends:  # the points for the event itself
+        stored = {each.player: shown_change(each.rating_before, each.rating, digits) for each in seen.answer.changes}
+        changes = {name: signed(change) for name, change in stored.items()}
     sides = sides_of(race)
     lines = tuple(
         replace(line, change=changes.get(sides.get(line.name, [line.name])[0], "") if line.place else "")

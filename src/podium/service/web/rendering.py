@@ -93,6 +93,7 @@ MEDIA_TYPES = {
     "filter.js": "text/javascript; charset=utf-8",
     "reference.js": "text/javascript; charset=utf-8",
     "forms.css": "text/css; charset=utf-8",
+    "forms.js": "text/javascript; charset=utf-8",
     "tonight.js": "text/javascript; charset=utf-8",
     "mark.svg": "image/svg+xml",
 }

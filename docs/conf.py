@@ -22,6 +22,8 @@ html_theme_options = {  # the colours of the service's pages, podium.css
         "color-background-primary": "oklch(.984 .003 285)",
         "color-background-secondary": "oklch(.958 .006 285)",
         "color-foreground-primary": "oklch(.23 .03 285)",
+        "color-sidebar-link-text": "oklch(.23 .03 285)",
+        "color-sidebar-link-text--top-level": "oklch(.23 .03 285)",
         "font-stack": "system-ui, 'Segoe UI', Roboto, sans-serif",
     },
     "dark_css_variables": {
@@ -31,13 +33,15 @@ html_theme_options = {  # the colours of the service's pages, podium.css
         "color-background-primary": "oklch(.178 .014 285)",
         "color-background-secondary": "oklch(.218 .016 285)",
         "color-foreground-primary": "oklch(.945 .008 285)",
+        "color-sidebar-link-text": "oklch(.945 .008 285)",
+        "color-sidebar-link-text--top-level": "oklch(.945 .008 285)",
     },
 }
 html_title = f"Podium {release}"
 html_static_path = ["static"]
 html_css_files = ["site.css"]
 html_copy_source = False
-html_show_sphinx = False
+html_show_sphinx = html_show_copyright = False
 html_math_renderer = "mathml"
 highlight_language = "text"
 default_role = "literal"  # of backticks in docstrings

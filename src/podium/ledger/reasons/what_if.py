@@ -242,7 +242,7 @@ def finish_of(heat: OwnHeat, others: list[int]) -> tuple[int, str]:
         return 1 + len({side_of(rival) for rival in heat.rivals if rival[1] < heat.mates[0][1]}), "with the team"
     sides = len({side_of(rival) for rival in heat.rivals})
     place = min(median_high(others) if others else heat.expected, sides + 1)
-    return place, f"{ordinal(place)} ({'the middle of the other heats' if others else 'as the ratings expected'})"
+    return place, f"{ordinal(place)}, {'about as in the other heats' if others else 'as the ratings expected'},"
 
 
 def is_duel(heat: OwnHeat) -> bool:

@@ -84,12 +84,12 @@ def test_a_bar_begins_at_the_end_of_the_one_above_and_is_visible():
     scale = Scale.over([Decimal(0), Decimal(100)])
     first = str(bar(scale, Decimal(0), Decimal(100)))
     second = str(bar(scale, Decimal(100), Decimal("0.1")))
-    assert re.findall(r'x1="([\d.]+)%"', first) == ["3", "97"]
-    assert re.findall(r'x1="([\d.]+)%"', second)[0] == "97"
+    assert re.findall(r'x="([\d.]+)%"/', first) == ["3", "97"]
+    assert re.findall(r'x="([\d.]+)%"/', second)[0] == "97"
     assert 'width="0.4%"' in second
     level = str(bar(Scale.over([Decimal(5)]), Decimal(5), Decimal(0)))
     assert 'class="none"' in level
-    assert 'x1="50%"' in level
+    assert 'x="50%"/' in level
 
 
 def test_a_sparkline_is_level_without_changes_and_absent_for_one_point():

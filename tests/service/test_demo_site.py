@@ -40,7 +40,7 @@ def test_the_demo_serves_the_season_until_it_is_interrupted(tmp_path):
             assert demo.wait(START_S) == 0
         finally:
             demo.kill()
-    assert "Since 16" in board
+    assert "since 16" in board
     assert "Dragana</bdi> won, but lost 40.5 points." in why
     assert "What each place would be worth" in race
     assert "If it ended now" in running

@@ -21,44 +21,55 @@ from podium.systems import find
 
 
 def test_the_home_page_shows_the_biggest_upset_of_the_week(sqlite_store):
-    """Ben beats Ana for the first time. Before that and a week later, the page shows only the leaderboards."""
-    sqlite_store.create_pool("main", find("elo")(k=60), public=True)
+    """Ben beats Ana for the first time, and later wins less unexpectedly. A week later, there is no upset."""
+    for name in ("main", "old"):
+        sqlite_store.create_pool(name, find("elo")(k=60), public=True)
 
-    def play(number, order, days):
+    def play(number, order, days, pool="main"):
         start = datetime.now(UTC) - timedelta(days=days, minutes=60 - number)
         event = {"event_id": f"e{number}", "started_at": start}
-        sqlite_store.submit("main", [event | {"player": name, "position": k} for k, name in enumerate(order, 1)])
+        sqlite_store.submit(pool, [event | {"player": name, "position": k} for k, name in enumerate(order, 1)])
 
     for number in range(20):
         play(number, ("Ana", "Ben"), 2)
-    assert home.find_headline(sqlite_store, "main").surprise is None
+    assert home.find_headline(sqlite_store, "main").upset is None
     play(30, ("Ben", "Ana"), 1)
+    play(40, ("Ben", "Ana"), 0.5)
+    play(1, ("Cleo", "Dev"), 100, "old")
     headline = home.find_headline(sqlite_store, "main")
-    found: Any = headline.surprise
-    assert found.player == "Ben"
-    assert headline.expected < 0.2
+    found: Any = headline.upset
+    assert (found.event.player, found.event.event_id) == ("Ben", "e30")
+    assert found.excess > 0.8
     assert home.is_fresh(headline)
-    old = replace(found, started_at=found.started_at - timedelta(days=7))
-    assert not home.is_fresh(replace(headline, surprise=old))
+    old = replace(found, event=replace(found.event, started_at=found.event.started_at - timedelta(days=7)))
+    assert not home.is_fresh(replace(headline, upset=old))
     with people(sqlite_store) as client:
-        page = words(client.get("/").text)
+        html = client.get("/").text
+    page = words(html)
     assert "The least expected result of the last seven days" in page
-    assert "Ben won" in page
+    assert f"Ben won and gained {found.event.shown:.1f} points. The ratings gave Ben " in page
+    assert [line[0] for line in lines(html, "quiet-pools")] == ["old"]
+
+
+def test_an_upset_is_a_place_and_an_expected_number_of_opponents(sqlite_store):
+    sqlite_store.create_pool("main", find("elo")(k=60), public=True)
+    for number in range(20):
+        sqlite_store.submit("main", rows(number, ["Ana", "Ben", "Cleo", "Dev"]))
+    sqlite_store.submit("main", rows(30, ["Ana", "Dev", "Ben", "Cleo"]))
+    result = sqlite_store.largest_gains("main", sqlite_store.event("main", "e30").started_at, 1)[0]
+    found = home.upset(result, sqlite_store.explain("main", "e30", "Dev"))
+    assert words(found.verdict).startswith("Dev came 2nd of 4 and gained ")
+    assert re.fullmatch(r"The ratings expected Dev to beat 0\.\d of 3 opponents\.", words(found.expected))
 
 
 def test_the_home_page_shows_each_pool(season, visitor):
     answer = visitor.get("/")
     html = main_of(answer)
     assert "least expected" not in html  # the season ended long ago
-    assert "Bikes 30 riders · 60 events" in words(html)
+    assert "Bikes 30 riders · 60 events · Trials Fusion Zoë won. Chidi gained most, +67.3." in words(html)
+    assert "quiet-pools" not in html
     top = [row.player for row in season.leaderboard("bikes", top=3).players]
     assert re.findall(r'class="name half"><a [^>]*><bdi>(.*?)</bdi>', html)[:3] == top
-    newest = lines(html, "newest-events")
-    assert newest[0][:3] == [
-        "Zoë won. Chidi gained most, +67.3. Bikes , bikes-060 , 16 Dec 2025",
-        "Bikes",
-        "16 Dec 2025",
-    ]
     assert visitor.get("/", headers={"If-None-Match": answer.headers["etag"]}).status_code == 304
     head = visitor.head("/")
     assert (head.status_code, head.content, head.headers["etag"]) == (200, b"", answer.headers["etag"])

@@ -120,7 +120,7 @@ def check_rows(page):
             numbers = [
                 cell.number
                 for cell in row.nodes
-                if cell.first(name="gain") or cell.first(name="loss") or cell.first(name="even")
+                if {"gain", "loss", "even"} & {name for each in (cell, *cell.every()) for name in each.classes}
             ]
             if len(numbers) > 1:
                 assert sum(numbers[:-1]) == numbers[-1], row.text

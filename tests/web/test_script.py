@@ -60,13 +60,13 @@ def test_the_next_rows_are_added_below(page, with_script):
 
 def test_another_players_reasons_have_an_address_and_a_way_back(page):
     page.goto("/bikes/events/bikes-058")
-    page.locator("#why h2", has_text="Dragana won").wait_for()
+    page.locator("#why h2", has_text="Dragana, step by step").wait_for()
     page.get_by_role("link", name="Why did Chidi gain").first.click()
     page.wait_for_url("**/bikes/events/bikes-058/Chidi")
     page.locator("#why h2", has_text="Chidi").wait_for()
     assert page.locator("tr[aria-current]").inner_text().split()[1] == "Chidi"
     page.go_back()
-    page.locator("#why h2", has_text="Dragana won").wait_for()
+    page.locator("#why h2", has_text="Dragana, step by step").wait_for()
     assert page.url.endswith("/bikes/events/bikes-058")
 
 

@@ -128,6 +128,12 @@ class Stakes:
         """
         return self.notice or hypothetical_race.headline(self.lines(player), self.sides, self.digits)
 
+    @property
+    def favourite(self) -> str:
+        """Return the player who is most likely to win."""
+        starter = max(self.starters, key=lambda starter: float(starter["win"]))
+        return str(starter["player"])
+
     def outlook(self, player: str | None = None) -> str | None:
         """Return a sentence about the best likely place.
 

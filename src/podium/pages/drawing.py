@@ -261,36 +261,41 @@ def inset(scale: Scale, rating: Decimal) -> float:
 
 
 def bar(scale: Scale, start: Decimal, points: Decimal, *, opens: bool = False) -> Markup:
-    """Return the bar for a part of a change, with lines from the row above and to the row below."""
+    """Return the bar for a part of a change, with lines from the row above and to the row below.
+
+    The style sheet gives the lines, which have no width here, their size.
+    """
     first, last = inset(scale, start), inset(scale, start + points)
-    left, width = min(first, last), max(abs(last - first), THINNEST)
+    left, width = (f"{number(x)}%" for x in (min(first, last), max(abs(last - first), THINNEST)))
+    start_x, end_x = f"{number(first)}%", f"{number(last)}%"
     kind = "up" if points > 0 else "down" if points < 0 else "none"
-    below, inner = Shape('<line x1="{0}" x2="{0}" y1="50%" y2="100%"/>'), Markup()
+    below, opened = "shut" if opens else "to", Markup()
     if opens:
-        below = Shape('<line class="shut" x1="{0}" x2="{0}" y1="50%" y2="100%"/>')
-        inner = Shape('<line class="opened" x1="{0}" x2="{0}" y1="50%" y2="100%"/>').format(percent(first))
+        opened = Shape('<rect class="opened" x="{}"/>').format(start_x)
     return Shape(
-        '<svg aria-hidden="true"><line x1="{0}" x2="{0}" y2="50%"/>{1}{2}<rect class="{3}" x="{4}" width="{5}"/></svg>'
-    ).format(percent(first), below.format(percent(last)), inner, kind, percent(left), percent(width))
+        '<svg role="none"><rect x="{}"/><rect class="{}" x="{}"/>{}<rect class="{}" x="{}" width="{}"/></svg>'
+    ).format(start_x, below, end_x, opened, kind, left, width)
 
 
 def end(scale: Scale, rating: Decimal, text: str, *, is_first: bool) -> Markup:
     """Return the dot and the rating at the start or end of a waterfall."""
     x = inset(scale, rating)
     to_the_right = x < MIDDLE
-    line = Shape('<line x1="{0}" x2="{0}" y1="{1}" y2="{2}"/>').format(
-        percent(x), *(("50%", "100%") if is_first else ("0", "50%"))
-    )
     return Shape(
-        '<svg aria-hidden="true">{0}<circle class="dot" cx="{1}" cy="50%" r="4.5"/>'
+        '<svg aria-hidden="true"><rect{0} x="{1}"/><circle class="dot" cx="{1}" cy="50%" r="4.5"/>'
         '<text class="strong" x="{1}" y="50%" dx="{2}" dy="4" text-anchor="{3}">{4}</text></svg>'
-    ).format(line, percent(x), *(("9", "start") if to_the_right else ("-9", "end")), text)
+    ).format(
+        Markup(' class="to"') if is_first else "",
+        percent(x),
+        *(("9", "start") if to_the_right else ("-9", "end")),
+        text,
+    )
 
 
 MAX_SQUARES = {"desk": 60, "phone": 40}  # with more, the squares would touch
 FIXED_SQUARES, FIXED_WIDTH = 8, 26  # up to this many squares have a fixed width, in pixels
 TOP, MARK_HEIGHT = 14, 18
-GAP = 0.11  # share of a square's width on each side
+GAP = 0.1  # share of a square's width on each side
 MARK_MIDDLE = 0.5
 
 
@@ -342,5 +347,5 @@ def strip(count: int, won: float, expected: float, label: str, name: str, *, wit
 
 def square(k: int, share: float) -> str:
     """Return the outline of a square, or of the left part of one."""
-    width = (1 - 2 * GAP) * share
-    return f"M{k + GAP:.2f} 0h{width:.2f}v1h-{width:.2f}z"
+    width = f"{(1 - 2 * GAP) * share:.2g}".removeprefix("0")
+    return f"M{k + GAP:g} 0h{width}v1h-{width}z"

@@ -189,7 +189,7 @@ def events(visit: VisiblePool, cursor: Annotated[str, Query(max_length=200)] = "
         title="Events",
         tab="events",
         description=f"Winners and largest changes in the events of {header.title}, newest first.",
-        lines=tuple((header, event) for event in found.events),
+        lines=found.events,
         is_first=not cursor,
         next_address=rendering.pool_address(visit.pool, "events", cursor=found.next) if found.next else "",
     )

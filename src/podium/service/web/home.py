@@ -3,20 +3,23 @@
 import hashlib
 import threading
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
-from operator import itemgetter
+from operator import attrgetter
 from typing import Final
 
 from fastapi import Request, Response
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import JSONResponse
+from markupsafe import Markup
 
 from podium import __version__
 from podium.errors import PodiumError, UnknownError
+from podium.ledger.reasons import Explanation, wording
 from podium.log.pools import other_arithmetic
 from podium.log.statements import instant, now
+from podium.pages.numbers import in_sentence, percent
 from podium.pages.why import WhyView, why_view
 from podium.service.web.boards import default_listing
 from podium.service.web.rendering import Page, PageRouter, PoolHeader, page_response, page_text, pool_header
@@ -25,15 +28,28 @@ from podium.store import Store, kept
 from podium.store.writing.fixtures import WAITS_US, Fixture
 from podium.support.answers import as_json, from_json
 from podium.support.immutable import immutable
+from podium.support.words import ordinal_number
 from podium.views.player_models import EventHeadline, ListedRow, Surprise
 
 WEEK: Final = timedelta(days=7)
+LIVE: Final = timedelta(days=90)
 MOST_EXPECTED: Final = 0.3  # results with a higher expected score are not surprises
 MAX_CARDS: Final = 6
+MAX_QUIET_POOLS: Final = 8
 MAX_PLANNED: Final = 20
 MAX_OTHER_POOLS: Final = 200
 TOP: Final = 3
-NEWEST_EVENTS: Final = 8
+
+
+@immutable
+class Upset:
+    """The largest gain from a result that the ratings did not expect."""
+
+    event: Surprise
+    why: WhyView
+    verdict: Markup
+    expected: Markup  # a sentence about the expected score
+    excess: float  # the score above the expected score, from 0 to 1
 
 
 @immutable
@@ -43,12 +59,10 @@ class Headline:
     players: int
     events: int
     top: tuple[ListedRow, ...]
-    newest: tuple[EventHeadline, ...]
-    moments: tuple[datetime, ...]  # times of the newest events, for comparing pools
+    newest: EventHeadline | None
+    newest_at: datetime | None  # time of the newest event, for comparing pools
     planned: tuple[Fixture, ...]  # the next races, more than are shown
-    surprise: Surprise | None  # the least expected result in the week before the newest log entry
-    why: WhyView | None  # the reasons for the surprise
-    expected: float  # the surprise's expected score, from 0 to 1
+    upset: Upset | None  # the least expected result in the week before the newest log entry
 
 
 @immutable
@@ -56,38 +70,51 @@ class PoolCard:
     pool: PoolHeader
     headline: Headline
     ahead: tuple[Fixture, ...]  # the next races
-    is_fresh: bool  # True if its surprise is from the last seven days, or if the pool has no dates
+    is_fresh: bool  # True if its upset is from the last seven days, or if the pool has no dates
+    is_live: bool  # True if its newest event is recent
 
 
 def find_headline(store: Store, name: str) -> Headline:
     """Calculate a pool's summary for the first page."""
-    surprise, why, expected = least_expected(store, name)
     board = store.leaderboard(name, default_listing(store, store.pool(name)), top=TOP)
-    newest = store.event_list(name, top=NEWEST_EVENTS).events
-    moments = store.event_moments(name, [event.event_id for event in newest])
+    newest = next(iter(store.event_list(name, top=1).events), None)
     return Headline(
         players=board.rated,
         events=store.event_count(name),
         top=board.players,
         newest=newest,
-        moments=tuple(moments[event.event_id] for event in newest),
+        newest_at=store.event_moments(name, [newest.event_id])[newest.event_id] if newest else None,
         planned=store.fixtures(name, ahead=True, most=MAX_PLANNED),
-        surprise=surprise,
-        why=why,
-        expected=expected,
+        upset=least_expected(store, name),
     )
 
 
-def least_expected(store: Store, name: str) -> tuple[Surprise | None, WhyView | None, float]:
-    """Return the week's result with the lowest expected score, with its reasons and this score."""
-    found: tuple[Surprise | None, WhyView | None, float] = None, None, MOST_EXPECTED
+def least_expected(store: Store, name: str) -> Upset | None:
+    """Return the week's largest gain from a result that exceeded a low expected score."""
     for result in store.largest_gains(name, datetime.now(UTC)):
         with suppress(PodiumError):  # its reasons cannot be shown
             explanation = store.explain(name, result.event_id, result.player)
             duels = explanation.duels
-            if duels.expected < found[2] * duels.count and duels.won > duels.expected:
-                found = result, why_view(explanation), duels.expected / duels.count
-    return found
+            if duels.expected < MOST_EXPECTED * duels.count and duels.won > duels.expected:
+                return upset(result, explanation)
+    return None
+
+
+def upset(result: Surprise, explanation: Explanation) -> Upset:
+    player, duels, verdict = result.player, explanation.duels, explanation.verdict
+    if result.rank is not None and result.rank > 1:
+        place = f"came {ordinal_number(result.rank)} of {result.field}"
+        verdict = wording.verdict(player, place, explanation.shown_change)
+    if duels.count == 1:
+        expected = f"The ratings gave {player} {percent(duels.expected)}."
+    else:
+        is_single = explanation.rows["opponent"].drop_nulls().is_unique().all()
+        what = f"beat {duels.expected:.1f} of {duels.count} opponents"
+        if not is_single:
+            what = f"win {duels.expected:.1f} of {duels.count} duels"
+        expected = f"The ratings expected {player} to {what}."
+    excess = (duels.won - duels.expected) / duels.count
+    return Upset(result, why_view(explanation), in_sentence(verdict, player), in_sentence(expected, player), excess)
 
 
 def ahead_of(headline: Headline) -> tuple[Fixture, ...]:
@@ -97,9 +124,16 @@ def ahead_of(headline: Headline) -> tuple[Fixture, ...]:
 
 
 def is_fresh(headline: Headline) -> bool:
-    """Return True if there is a surprise and, if it has a date, it is from the last seven days."""
-    found = headline.surprise
-    return found is not None and (found.started_at is None or datetime.now(UTC) - found.started_at <= WEEK)
+    """Return True if there is an upset and, if it has a date, it is from the last seven days."""
+    if headline.upset is None:
+        return False
+    started_at = headline.upset.event.started_at
+    return started_at is None or datetime.now(UTC) - started_at <= WEEK
+
+
+def is_live(headline: Headline) -> bool:
+    """Return True if the newest event is recent."""
+    return headline.newest_at is not None and datetime.now(UTC) - headline.newest_at <= LIVE
 
 
 def is_used_up(headline: Headline) -> bool:
@@ -109,32 +143,24 @@ def is_used_up(headline: Headline) -> bool:
 
 def home_page(cards: Iterable[PoolCard]) -> Page:
     newest_first = sorted(cards, key=newest_moment, reverse=True)
-    lines = [
-        (moment, card.pool, event)
-        for card in newest_first
-        for event, moment in zip(card.headline.newest, card.headline.moments, strict=True)
-    ]
-    lines.sort(key=itemgetter(0), reverse=True)
+    live = sum(card.is_live for card in newest_first) or len(newest_first)
+    first, rest = newest_first[: min(live, MAX_CARDS)], newest_first[min(live, MAX_CARDS) :]
+    upsets = [card for card in newest_first if card.is_fresh]
     return Page(
         "home.html",
         title="A reason for every point",
         description="Live ratings for races and games: see which heats and opponents are behind each change.",
-        surprise=surprise_of(newest_first),
-        cards=tuple(newest_first[:MAX_CARDS]),
-        other_pools=tuple(card.pool for card in newest_first[MAX_CARDS : MAX_CARDS + MAX_OTHER_POOLS]),
-        lines=tuple((pool, event) for _, pool, event in lines[:TOP]),
+        surprise=max(upsets, key=attrgetter("headline.upset.excess"), default=None),
+        cards=tuple(first),
+        quiet_cards=tuple(rest[:MAX_QUIET_POOLS]),
+        other_pools=tuple(card.pool for card in rest[MAX_QUIET_POOLS:MAX_OTHER_POOLS]),
     )
 
 
 def newest_moment(card: PoolCard) -> float:
     """Return the time of a pool's newest event in seconds since 1970. Pools without events sort first."""
-    moments = card.headline.moments
-    return moments[0].timestamp() if moments else float("-inf")
-
-
-def surprise_of(cards: Sequence[PoolCard]) -> PoolCard | None:
-    """Return the card with the least expected result of the last seven days, or None."""
-    return min((card for card in cards if card.is_fresh), key=lambda card: card.headline.expected, default=None)
+    newest_at = card.headline.newest_at
+    return newest_at.timestamp() if newest_at else float("-inf")
 
 
 MIN_VALID_S, MAX_VALID_S = 1.0, 60.0  # time for which a text is valid before it is compared with the log
@@ -149,7 +175,7 @@ ABOUT: Final = {
     "readiness": "/readyz",
 }
 Seen = tuple[frozenset[str], str]  # the visible pools, and the name of the visitor's key
-Version = tuple[str, tuple[Fixture, ...], bool]  # version of a card: the pool's edition, the races and `is_fresh`
+Version = tuple[str, tuple[Fixture, ...], bool, bool]  # the pool's edition and its card's changing parts
 router = PageRouter()
 
 
@@ -193,7 +219,8 @@ class FrontPages:
             def write(view: Store) -> tuple[str, dict[str, Version]]:
                 cards = [card for pool in seen[0] if (card := self._card(view, pool)) is not None]
                 versions = {
-                    card.pool.name: (self._headlines[card.pool.name][0], card.ahead, card.is_fresh) for card in cards
+                    card.pool.name: (self._headlines[card.pool.name][0], card.ahead, card.is_fresh, card.is_live)
+                    for card in cards
                 }
                 if text is not None and text.versions == versions:
                     return text.html, versions
@@ -220,7 +247,8 @@ class FrontPages:
             if headline is None or is_used_up(headline):
                 headline = find_headline(store, pool)
             self._headlines[pool] = edition, headline
-            return PoolCard(pool_header(store.pool(pool)), headline, ahead_of(headline)[:TOP], is_fresh(headline))
+            header, ahead = pool_header(store.pool(pool)), ahead_of(headline)[:TOP]
+            return PoolCard(header, headline, ahead, is_fresh(headline), is_live(headline))
         except UnknownError:
             self._headlines.pop(pool, None)
             return None

@@ -24,7 +24,7 @@ from podium.service.http.errors import BusyError
 from podium.service.http.json import MAX_SENT_CHARACTERS, MatchId
 from podium.service.web import rendering
 from podium.service.web.ahead.calendar import CALENDAR_MOST, Aged, CurrentStakes
-from podium.service.web.player_tiles import outlook_of
+from podium.service.web.player_tiles import Upcoming, outlook_of
 from podium.service.web.visiting import VisiblePool
 from podium.store import Store
 from podium.store.writing.fixtures import NO_RESULT, Fixture, Starter
@@ -281,7 +281,7 @@ def by_month(pool: rendering.PoolHeader, races: Sequence[Fixture]) -> list[tuple
 
 @router.pool_page("/calendar")
 def calendar(visit: VisiblePool, kept: CurrentStakes) -> Response:
-    """Show the races by month, with the effects of the best and worst places on the player chosen as "me".
+    """Show the races by month, with the effects of the best and worst places on the visitor or on the favourite.
 
     Races that take too long to calculate have no effect here.
     """
@@ -294,8 +294,16 @@ def calendar(visit: VisiblePool, kept: CurrentStakes) -> Response:
     ]
     pool, player = visit.header, rendering.chosen_player(visit.request)
 
-    def ends_of(race: Fixture) -> list[tuple[str, Decimal]]:
-        return outlook_of(visit.store, kept, pool, race, player, draws=False, has_key=False).ends()
+    def outlook(race: Fixture, name: str) -> Upcoming:
+        return outlook_of(visit.store, kept, pool, race, name, draws=False, has_key=False)
+
+    def ends_of(race: Fixture) -> tuple[str, list[tuple[str, Decimal]]]:
+        name = default_player(visit.request, race)
+        found = outlook(race, name)
+        if name != player and found.stakes is not None:
+            name = found.stakes.favourite
+            found = outlook(race, name)
+        return name, found.ends()
 
     return visit.show(
         "calendar.html",
@@ -303,7 +311,7 @@ def calendar(visit: VisiblePool, kept: CurrentStakes) -> Response:
         tab="calendar",
         ahead=by_month(pool, ahead),
         others=by_month(pool, others[:CALENDAR_PAST]),
-        ends={} if not player else {race.fixture_id: ends_of(race) for race in ahead[:MAX_OUTLOOKS]},
-        latest=[(pool, event) for event in visit.store.event_list(pool.name, top=LATEST_EVENTS).events],
+        ends={race.fixture_id: ends_of(race) for race in ahead[:MAX_OUTLOOKS]},
+        latest=visit.store.event_list(pool.name, top=LATEST_EVENTS).events,
         plan_address=rendering.address("admin", pool.name, "races") if visit.visitor.may("write", pool.name) else "",
     )

@@ -145,18 +145,18 @@ def test_f1db_in_all_its_forms(kind, tmp_path):
 @pytest.mark.parametrize(
     ("before", "after", "fault"),
     [
-        ('31,"DNF"', '32,"DNF"', "line 4, column raceId: '32' is not a race in f1db-races"),
-        ('"DNF"', '"DNX"', "line 4, column positionText: 'DNX' is neither a place nor one of DNF"),
-        ("3727900", "3727901", "line 2, column time: '1:2:7.900' differs from the 3727901 milliseconds"),
-        ("3727900", "3e6", "line 2, column timeMillis: '3e6' must be a whole number"),
-        ('"cy-c"', "", "line 4, column driverId: '' is empty"),
-        ('"2","ben-b","y","+1 lap",', '"2","ben-b","y",,1000', "line 3, column position: 2.0 contradicts time_s 1"),
+        ('31,"DNF"', '32,"DNF"', "row 4, column raceId: '32' is not in f1db-races"),
+        ('"DNF"', '"DNX"', "row 4, column positionText: 'DNX' is neither a place nor one of DNF"),
+        ("3727900", "3727901", "row 2, column time: '1:2:7.900' differs from the 3727.901 seconds"),
+        ("3727900", "3e6", "row 2, column timeMillis: '3e6' must be a whole number"),
+        ('"cy-c"', "", "row 4, column player: is missing"),
+        ('"2","ben-b","y","+1 lap",', '"2","ben-b","y",,1000', "row 3, column position: 2.0 contradicts time_s 1"),
     ],
 )
 def test_a_bad_result_of_f1db_leaves_out_its_session(before, after, fault, tmp_path):
     name = "f1db-races-race-results.csv"
     files = F1DB | {name: F1DB[name].replace(before, after)}
-    assert f"f1db/{name} {fault}" in refusal(tmp_path, "f1db", files).replace("line 2, column position: 1", "")
+    assert f"f1db/{name} {fault}" in refusal(tmp_path, "f1db", files).replace("row 2, column position: 1", "")
     pools = import_text(tmp_path, "f1db", files, skip_bad=True).table["pool"].unique().to_list()
     assert pools == ["f1-qualifying"] or fault.endswith("f1db-races")
 
@@ -168,8 +168,8 @@ def test_a_session_of_f1db_without_a_date_also_reports_its_bad_rows(tmp_path):
     (tmp_path / "f1db.json").write_text(json.dumps(season))
     with pytest.raises(FormatError) as refused:
         read_format("f1db", [tmp_path / "f1db.json"])
-    assert "is not a date and time" in str(refused.value)
-    assert "'a row' is not a result" in str(refused.value)
+    assert "'9 May 14:00' is not a date" in str(refused.value)
+    assert "raceResults[4], column player: is missing" in str(refused.value)
 
 
 def test_ergast_adds_gaps_exactly_to_the_leaders_time(tmp_path):
@@ -192,11 +192,11 @@ def test_json_of_ergasts_interface(tmp_path):
 @pytest.mark.parametrize(
     ("file", "before", "after", "fault"),
     [
-        ("results.csv", '"R"', '"Q"', "line 4, column positionText: 'Q' is neither a place nor one of R"),
-        ("results.csv", "3,8,3,", "3,8,4,", "line 4, column driverId: '4' is not in drivers.csv"),
-        ("results.csv", "1,8,1,", "1,9,1,", "line 2, column raceId: '9' is not in races.csv"),
-        ("results.csv", '"+11.987"', '"soon"', "line 3, column time: 'soon' is not a time"),
-        ("races.csv", "2010-05-09", "9 May", "line 2, column date: '9 May 12:00:00' is not a date and time"),
+        ("results.csv", '"R"', '"Q"', "row 4, column positionText: 'Q' is neither a place nor one of R"),
+        ("results.csv", "3,8,3,", "3,8,4,", "row 4, column driverId: '4' is not in drivers.csv"),
+        ("results.csv", "1,8,1,", "1,9,1,", "row 2, column raceId: '9' is not in races.csv"),
+        ("results.csv", '"+11.987"', '"soon"', "row 3, column time_s: 'soon' must be a time"),
+        ("races.csv", "2010-05-09", "9 May", "row 2, column started_at: '9 May 12:00:00' is not a date"),
     ],
 )
 def test_a_bad_result_of_ergast_leaves_out_its_session(file, before, after, fault, tmp_path):
@@ -209,10 +209,14 @@ def test_a_bad_result_of_ergast_leaves_out_its_session(file, before, after, faul
 @pytest.mark.parametrize(
     ("name", "files", "reason"),
     [
-        ("f1db", {"x.csv": "a,b\n1,2\n"}, "has neither f1db-races.csv nor f1db.json"),
-        ("f1db", {"f1db-races.csv": F1DB["f1db-races.csv"]}, "has no results next to it"),
-        ("ergast", {"races.csv": ERGAST["races.csv"]}, "needs results.csv in the same folder"),
-        ("ergast", {"x.csv": "a,b\n1,2\n"}, "has no races.csv"),
+        ("f1db", {"x.csv": "a,b\n1,2\n"}, "has no results. Give the folder with f1db-races-race-results"),
+        (
+            "f1db",
+            {"f1db-races.csv": F1DB["f1db-races.csv"]},
+            "has no results. Give the folder with f1db-races-race-results",
+        ),
+        ("ergast", {"races.csv": ERGAST["races.csv"]}, "has no results. Give the folder with results.csv"),
+        ("ergast", {"results.csv": ERGAST["results.csv"]}, "needs races.csv* in the same folder"),
     ],
 )
 def test_a_folder_without_the_tables_is_rejected(name, files, reason, tmp_path):

@@ -1,7 +1,6 @@
 """Collect events from a source. Complete events become rows of a results table, and other events are counted."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,7 +9,6 @@ import polars as pl
 from podium.errors import Fault, ParameterError
 from podium.importers.options import Imported, Options
 from podium.importers.times import LocalTimes
-from podium.importers.trees import Node
 from podium.results.columns import ALL, TYPES, UTC, normalise_table
 from podium.results.consistency import contradictions
 from podium.results.names import LONGEST, normalise, refusal
@@ -40,23 +38,6 @@ class Event:
     def refuse(self, value: object, remedy: str, column: str | None = None, place: str = "") -> None:
         """Report a value that breaks the format's rules. The whole event will be left out."""
         self.faults.append(Fault(None, column, shortened(value), remedy, place or self.place, self.file))
-
-    def refuse_node(self, node: Node, remedy: str) -> None:
-        self.refuse(node.value, remedy, place=node.place)
-
-    def start(self, nodes: Iterable[Node], read: Callable[[Any], int | None], remedy: str) -> None:
-        """Set the event's start to the first value that is not null."""
-        node = next((node for node in nodes if node.value is not None), None)
-        if node is not None:
-            self.started_at = read(node.value)
-            if self.started_at is None:
-                self.refuse_node(node, remedy)
-
-    def require(self, node: Node, what: str) -> str | None:
-        """Return a value as text. Report it if it is missing."""
-        if not node.text:
-            self.refuse_node(node, f"must be {what}")
-        return node.text
 
     def add(self, player: str, values: dict[str, Any], *, name: str | None = None, place: str = "") -> None:
         shown = None if name is None else encodable(normalise(name))
@@ -166,7 +147,7 @@ class Collector:
         while not table.is_empty():
             filled = (table[name] for name in ALL if table[name].null_count() < table.height)
             checked = normalise_table(pl.DataFrame(filled))
-            faults = checked.faults or list(contradictions(checked.frame))
+            faults = checked.faults or list(contradictions(checked.frame.drop("ranked", strict=False)))  # all rows
             if not faults:
                 break
             found: dict[str, list[Fault]] = {}

@@ -10,7 +10,7 @@ from podium.errors import Fault
 if TYPE_CHECKING:
     import polars as pl
 
-PRESETS = Path(__file__).parent / "presets"
+PRESETS, DECLARED = (Path(__file__).parent / folder for folder in ("presets", "formats"))
 
 
 @dataclass(frozen=True)
@@ -45,16 +45,13 @@ class Format(NamedTuple):
     title: str
     map: Path | None = None
     is_table: bool = False
-    reader: str = ""  # module and function. Default: `read` in the format's own module
 
 
 FORMATS = {
     "xonstat": Format("match reports from Xonotic servers"),
     "stk": Format("the database of a SuperTuxKart server that stores results"),
-    "f1db": Format(
-        ("a release of f1db: a folder or .zip of CSV files, or the single JSON file"), reader="formula1.read_f1db"
-    ),
-    "ergast": Format("Ergast's CSV tables, or JSON from its API", reader="formula1.read_ergast"),
+    "f1db": Format("a release of f1db: a folder or .zip of CSV files, or the single JSON file"),
+    "ergast": Format("Ergast's CSV tables, or JSON from its API"),
     "pgn": Format("chess games"),
     "racetime": Format("races on racetime.gg as JSON"),
     "startgg": Format("sets of a start.gg event as JSON"),

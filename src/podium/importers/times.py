@@ -7,10 +7,10 @@ they may exceed 59.
 
 import re
 from contextlib import suppress
-from datetime import UTC, date, datetime, timedelta, timezone, tzinfo
+from datetime import UTC, date, datetime, timedelta, tzinfo
 from decimal import Decimal
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
 import polars as pl
@@ -155,28 +155,6 @@ def within_years(microseconds: int) -> int | None:
 
 def of_utc(moment: datetime) -> int:
     return (moment.replace(tzinfo=UTC) - EPOCH) // MICROSECOND
-
-
-def of_seconds(value: Any) -> int | None:
-    """Convert whole seconds since 1970 to microseconds.
-
-    Return None for other values, and for times outside the years 1 to 9999.
-    """
-    is_whole = isinstance(value, int) and not isinstance(value, bool)
-    return within_years(value * 1_000_000) if is_whole else None
-
-
-def of_iso(text: Any) -> int | None:
-    """Convert ISO 8601 to microseconds since 1970. The defaults are UTC and 00:00.
-
-    Return None if the text is invalid.
-    """
-    try:
-        moment = datetime.fromisoformat(text)
-    except (ValueError, TypeError):
-        return None
-    offset = moment.utcoffset() or timedelta()
-    return within_years((moment.replace(tzinfo=timezone(timedelta())) - EPOCH - offset) // MICROSECOND)
 
 
 MONTH = {start: number for number, starts in enumerate(MONTHS, start=1) for start in starts.split()}

@@ -1,10 +1,8 @@
 """Read JSON, XML and web pages: the rows at a path, the objects around each row, and values with their places."""
 
-import csv
-import io
 import json
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator
 from fnmatch import fnmatchcase
 from html import unescape
 from typing import Any, NamedTuple
@@ -14,9 +12,8 @@ import polars as pl
 
 from podium.errors import Fault, FormatError
 from podium.importers.sources import MAX_DEPTH, Source, decode, refuse_file, strict_json
-from podium.results.columns import EXACT, refuse_wide
+from podium.results.columns import refuse_wide
 from podium.results.headings import PAIRING, fold, is_heading, is_round, known_column, side_of
-from podium.support.immutable import immutable
 
 STEP = re.compile(r"([^.\[\]]*)((?:\[\]\??)?)")
 A_NUMBER = re.compile(r"-?\d+(\.\d+)?")
@@ -274,70 +271,18 @@ def xml_document(text: str, name: str) -> dict[str, Any]:
     return stack[0][1]
 
 
-NULL = "\\N"  # in dumps from MySQL
-
-
-@immutable
-class Node:
-    """A value with its place and its file. The value is None if it is missing."""
-
-    value: Any
-    place: str
-    file: str
-
-    def __getitem__(self, path: str) -> "Node":
-        """Return the value at a path of keys, for example `goal.name`."""
-        value = self.value
-        for name in path.split("."):
-            value = value.get(name) if isinstance(value, dict) else None
-        return Node(value, f"{self.place}.{path}", self.file)
-
-    def __iter__(self) -> Iterator["Node"]:
-        """Yield the items of a list. For other values, yield nothing."""
-        for number, value in enumerate(self.value if self.is_list else ()):
-            yield Node(value, f"{self.place}[{number}]", self.file)
-
-    @property
-    def is_list(self) -> bool:
-        return isinstance(self.value, list)
-
-    @property
-    def is_object(self) -> bool:
-        return isinstance(self.value, dict)
-
-    @property
-    def is_number(self) -> bool:
-        return isinstance(self.value, int | float) and not isinstance(self.value, bool) and abs(self.value) < EXACT
-
-    @property
-    def text(self) -> str | None:
-        return str(self.value) if isinstance(self.value, str | int) and not isinstance(self.value, bool) else None
-
-    @property
-    def cell(self) -> str:
-        """Return the value as a table would contain it. Null, objects and lists become empty."""
-        return "" if self.value in (None, NULL) or self.is_object or self.is_list else str(self.value).strip()
-
-
-def documents(source: Source, refuse: Callable[[list[Fault]], None]) -> Iterator[Node]:
+def documents(source: Source, refuse: Callable[[list[Fault]], None]) -> Iterator[tuple[str, Any]]:
     """Yield the documents in a file: a single document, or one per line. Invalid lines are reported."""
     name, content = source.name, decode(source.content(), source.name)
     lines = lines_of(content)
     if not has_documents_on_lines(lines, name):
-        yield Node(strict_json(content, name), "$", name)
+        yield "$", strict_json(content, name)
         return
     for place, line in lines:
         try:
-            yield Node(strict_json(line, name, place=place), f"{place}, $", name)
+            yield f"{place}, $", strict_json(line, name, place=place)
         except FormatError as error:
             refuse([fault._replace(file=name) for fault in error.faults])
-
-
-def records(files: Sequence[Source], refuse: Callable[[list[Fault]], None]) -> Iterator[Node]:
-    """Yield the documents in these files. A document that is a list yields its items."""
-    for source in files:
-        for root in documents(source, refuse):
-            yield from root if root.is_list else [root]
 
 
 def lines_of(text: str) -> list[tuple[str, str]]:
@@ -355,23 +300,3 @@ def has_documents_on_lines(lines: list[tuple[str, str]], name: str) -> bool:
         return len(lines) > 1 and strict_json(lines[0][1], name) is not None
     except FormatError:
         return False
-
-
-def csv_rows(source: Source, required: Sequence[str]) -> Iterator[tuple[Node, str]]:
-    """Yield the rows of a table, each with a text, which is empty or reports a wrong number of cells."""
-    reader = csv.reader(io.StringIO(decode(source.content(), source.name), newline=""), strict=True)
-    try:
-        header = [name.strip() for name in next(reader, [])]
-        missing = [name for name in required if name not in header]
-        if missing:
-            refuse_file(source.name, f"has no column {missing[0]} in its first line. It needs {', '.join(required)}")
-        line = reader.line_num + 1
-        for cells in reader:
-            if cells:
-                uneven = (
-                    "" if len(cells) == len(header) else f"has {len(cells)} cells, but the header has {len(header)}"
-                )
-                yield Node(dict(zip(header, cells, strict=False)), f"line {line}", source.name), uneven
-            line = reader.line_num + 1
-    except csv.Error as error:
-        refuse_file(source.name, f"is not well-formed CSV ({error})", f"line {reader.line_num}")

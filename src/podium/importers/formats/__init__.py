@@ -1,1 +1,1 @@
-"""The formats of other programs, each in its own module."""
+"""The formats of other programs, each in its own module or declared in a TOML file."""

@@ -5,7 +5,7 @@ Cells that do not fit are reported, never guessed. Results of two sides have com
 """
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from operator import or_
@@ -26,6 +26,7 @@ PAIR, BRACKETS, AS_TIME, LONGER, SHOOT_OUT, FENCED = (
     re.compile(RESULTS[name]) for name in ["pair", "brackets", "as_time", "longer", "shoot_out", "fenced"]
 )
 DIAGONAL = re.compile(r"(?i)0?|[x*#■█/\\\u2013\u2014-]+")  # the diagonal of a crosstable
+SCORES = re.compile(r"(-?[0-9]{1,9})-(-?[0-9]{1,9})")
 TINY = 1e-6
 AMOUNT = re.compile(r"([+-]?)\s?[€£$]?\s?([+-]?)(\d+(?:[.,]\d+)?)\s?[€£$]?")
 POINTS = {"=": 0.5, "w": 1.0, "d": 0.5, "l": 0.0}
@@ -65,9 +66,20 @@ def parse_result(text: str) -> Result | None:
         return None if own is None else (own, 1.0 - own if own in WHOLE else None)
     if PAIR.sub("", bare).strip(" ,;.|"):
         return None
+    return points_or_sets(pairs)
+
+
+def points_or_sets(pairs: Sequence[tuple[float, float]]) -> tuple[float, float]:
+    """Return the points in a single set or, if there are several sets, the number of sets that each side won."""
     if len(pairs) == 1:
         return pairs[0]
     return float(sum(one > other for one, other in pairs)), float(sum(other > one for one, other in pairs))
+
+
+def parse_sets(text: str) -> Result | None:
+    """Parse the scores of all sets, such as 3-1,3-2. Points may be negative. Return None if it is anything else."""
+    sets = [SCORES.fullmatch(part.strip()) for part in text.split(",")]
+    return points_or_sets([(float(score[1]), float(score[2])) for score in sets if score]) if all(sets) else None
 
 
 def mirrored(text: str | None) -> str | None:
@@ -84,6 +96,7 @@ DIVISORS = {0.1: 10.0, 0.01: 100.0, 0.001: 1000.0, 0.000001: 1e6}  # division is
 PLAYED = r"^[^\p{L}]*[1-9][^\p{L}]*$"  # matches if part of an event was played, such as laps or a round
 NO_GAP = 'is a gap. Give the full time, or set gap = "leader" or "previous"'
 SIGNED_BACK = "is a negative gap"
+RESULT = "must be a result such as 1-0, ½-½, 3:1 or 6:4 7:5"
 UNDECIDED = "does not say who won. Leave these matches out."
 
 
@@ -201,7 +214,7 @@ def as_kind(table: Table, name: str, rule: Rule, texts: pl.Series) -> Cells:
         return as_moments(table, rule, texts)
     if name not in (*NUMBERS, LAPS) or kind == "text":
         return Cells(texts)
-    if kind == "result":
+    if kind in ("result", "sets"):
         return as_results(table, name, rule, texts)
     readers = {"number": as_numbers, "place": as_places, "duration": as_times}
     cells = readers[kind](table, rule, texts)
@@ -214,8 +227,9 @@ def as_kind(table: Table, name: str, rule: Rule, texts: pl.Series) -> Cells:
 
 def as_results(table: Table, name: str, rule: Rule, texts: pl.Series) -> Cells:
     """Return one side's points. In a match, a word such as "retired" does not reveal who won."""
-    column = each_once(texts, lambda text: points_of(parse_result(text), name, rule.side))
-    cells = without_words(rule, texts, column, "must be a result such as 1-0, ½-½, 3:1 or 6:4 7:5")
+    parse, remedy = (parse_sets, "must be scores such as 3-1,3-2") if rule.kind == "sets" else (parse_result, RESULT)
+    column = each_once(texts, lambda text: points_of(parse(text), name, rule.side))
+    cells = without_words(rule, texts, column, remedy)
     if not table.has_sides or cells.statuses is None or cells.bad is None:
         return cells
     remedy = cells.remedy if cells.bad.any() else UNDECIDED

@@ -62,7 +62,7 @@ class Rule:
     equals: str | None = None  # the column with which to compare
     then: Scalar | None = None
     other: Scalar | None = None
-    kind: str | None = None  # number, place, duration, result or text
+    kind: str | None = None  # number, place, duration, result, sets or text
     otherwise: str = "bad"  # or null: treatment of cells that do not fit the kind
     gap: Gap | None = None
     lapped: str | None = None
@@ -421,7 +421,7 @@ OF_SOURCE: dict[str, Reader] = dict.fromkeys(SourceRule.__dataclass_fields__, re
 OF_RULE: dict[str, Reader] = {
     "value": read_scalar, "from": read_names, "first": read_names, "regex": read_rewriting, "map": read_words,
     "null": read_scalar, "default": read_scalar, "then": read_scalar, "other": read_scalar,
-    "as": one_of("number", "place", "duration", "result", "text"), "else": one_of("bad", "null"),
+    "as": one_of("number", "place", "duration", "result", "sets", "text"), "else": one_of("bad", "null"),
     "gap": one_of("leader", "previous"), "lapped": read_text, "scale": number_above(0), "format": read_text,
     "epoch": one_of("s", "ms", "excel"), "offset": number_above(-1e9),
     "side": lambda value, place: int(one_of("1", "2")(value, place)), "split": read_text, "count": read_truth,

@@ -16,8 +16,9 @@ from podium.errors import Fault, FormatError, ParameterError, PodiumError, Resul
 from podium.importers.collecting import Collector
 from podium.importers.files import kind_of, language_encoding, load
 from podium.importers.grid import Choice, Grid, SourceRule, UndecidedError
-from podium.importers.options import FORMATS, PRESETS, Imported, Options
+from podium.importers.options import DECLARED, FORMATS, PRESETS, Imported, Options
 from podium.importers.sources import Source, decode, refuse_file, sources
+from podium.importers.tables import declared
 from podium.importers.tables.applying import apply_map, drop_small
 from podium.importers.tables.faults import find_faults, questions_of_cells, without_bad_events
 from podium.importers.tables.infer import infer_map
@@ -60,9 +61,11 @@ def read_format(name: str, files: Sequence[str | Path], options: Options | None 
     if known.is_table:
         imported = read(found, replace(options, map=known.map or options.map))
     else:
-        collector = Collector(options)
-        module, _, function = (known.reader or f"{name}.read").partition(".")
-        getattr(import_module(f"podium.importers.formats.{module}"), function)(found, collector)
+        collector, declaration = Collector(options), DECLARED / f"{name}.toml"
+        if declaration.exists():
+            declared.read(declaration, found, collector)
+        else:
+            import_module(f"podium.importers.formats.{name}").read(found, collector)
         imported = collector.imported()
     if imported.bad and (not options.skip_bad or imported.table.is_empty()):
         raise FormatError(str(files[0]), imported.bad)

@@ -272,22 +272,20 @@ def run_workers(count: int, host: str, port: int, trusted_proxies: Sequence[str]
         )
 
 
+def live_app(store: Store, *, memory: int, private_webhooks: bool, address: str, log_requests: bool) -> FastAPI:
+    """Return the app of a service with its own upkeep, which closes the store when it ends."""
+    store.limit_memory(memory)
+    log = sys.stderr if log_requests else None
+    app = create_app(store, daily=True, close=True, private_webhooks=private_webhooks, address=address, request_log=log)
+    keep_loaded()
+    return app
+
+
 def worker_app() -> FastAPI:
     settings = json.loads(os.environ[SETTINGS])
     compile_without_blas()
     end_with_parent()
-    store = Store(settings["url"], must_exist=True)
-    store.limit_memory(settings["memory"])
-    app = create_app(
-        store,
-        daily=True,
-        close=True,
-        private_webhooks=settings["private_webhooks"],
-        address=settings["address"],
-        request_log=sys.stderr if settings["log_requests"] else None,
-    )
-    keep_loaded()
-    return app
+    return live_app(Store(settings.pop("url"), must_exist=True), **settings)
 
 
 def end_with_parent() -> None:

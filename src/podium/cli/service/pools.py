@@ -1,7 +1,7 @@
 """Commands for pools: pool, reason."""
 
 import sys
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -38,45 +38,37 @@ reason = App(help="Delete the reasons given for corrections.")
 NAME = Argument(help="Name of the pool.")
 
 
-def description(
-    title: str | None = Option(None, help="Title on pages [default: the name]."),
+@dataclass(frozen=True)
+class DescriptionFlags:
+    """The options that describe a pool. Those that are None change nothing."""
+
+    title: str | None = Option(None, help="Title on pages [default: the name].")
     contact: str | None = Option(
         None, metavar="ADDRESS", help="Email address or web page of the person who corrects results."
-    ),
-    player_word: str | None = Option(None, metavar="WORD", help="Word for a single player, such as rider."),
+    )
+    player_word: str | None = Option(None, metavar="WORD", help="Word for a single player, such as rider.")
     public: bool | None = Option(
         None, "--public/--private", help="Let everyone read its pages and data, or require a key [default: private]."
-    ),
+    )
     time_zone: str | None = Option(
         None, metavar="ZONE", help="Time zone of dates on pages, such as Europe/Berlin [default: UTC]."
-    ),
+    )
     points_scheme: str | None = Option(
         None, metavar="SCHEME", help="Championship points, such as 'f1 drop=2' (see podium standings)."
-    ),
+    )
     display: str | None = Option(
         None,
         metavar="TEXT",
         help="How scores are shown, tiers, and IDs for readers: 'factor=100 ids=public tiers=Bronze:0,Silver:1400'.",
-    ),
+    )
     reports: str | None = Option(
         None,
         metavar="RULES",
         help="When results that players report count: '50% 48h'.",
-    ),
-) -> "DescriptionChanges":
-    return {
-        "title": title,
-        "contact": contact,
-        "player_word": player_word,
-        "public": public,
-        "time_zone": time_zone,
-        "points_scheme": points_scheme,
-        "display": display,
-        "reports": reports,
-    }
+    )
 
 
-DESCRIPTION: Any = Made(description)
+DESCRIPTION: Any = Made(DescriptionFlags, then=vars)
 
 
 @pool.command("create", "podium pool create karts --system stk")

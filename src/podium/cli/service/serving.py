@@ -6,7 +6,7 @@ import shutil
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import typer
 from typer import Argument, Option
@@ -17,7 +17,7 @@ from podium.cli.terminal import options, show
 from podium.cli.terminal.app import App, examples
 from podium.cli.terminal.show import Format
 from podium.errors import ParameterError, PodiumError, needs_extra
-from podium.support.collector import allowed_memory, keep_loaded
+from podium.support.collector import allowed_memory
 
 EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}  # noqa: S104  (as this machine names them)
 ADDRESS = re.compile(r"(https?://[^\s/?#@]+)?/*")
@@ -75,8 +75,7 @@ def serve(
         from podium.log.database import database_file, is_database
         from podium.log.files import is_sealed
         from podium.pages.share_picture import FONTS_VARIABLE
-        from podium.service import create_app
-        from podium.service.server import prepare_kernels, refuse_workers, run, run_workers
+        from podium.service.server import live_app, prepare_kernels, refuse_workers, run, run_workers
         from podium.store.upgrading import upgrade_pools
     if fonts is not None:
         if not fonts.is_dir():
@@ -101,19 +100,18 @@ def serve(
         create_first_key(store, key_file)
     typer.echo(f"Podium listens on http://{host}:{port}; http://{host}:{port}/api/docs describes the API")
     show_first_link(store, host, port)
+    settings: dict[str, Any] = {
+        "memory": most_bytes,
+        "private_webhooks": private_webhooks,
+        "address": origin,
+        "log_requests": log_requests,
+    }
     if workers > 1:
         prepare_kernels(store)
         store.close()
-        settings = {"private_webhooks": private_webhooks, "log_requests": log_requests, "memory": most_bytes}
-        run_workers(workers, host, port, trusted_proxies or (), url=url, address=origin, **settings)
-        return
-    store.limit_memory(most_bytes)
-    request_log = sys.stderr if log_requests else None
-    app = create_app(
-        store, daily=True, close=True, private_webhooks=private_webhooks, address=origin, request_log=request_log
-    )
-    keep_loaded()
-    run(app, host, port, trusted_proxies or ())
+        run_workers(workers, host, port, trusted_proxies or (), url=url, **settings)
+    else:
+        run(live_app(store, **settings), host, port, trusted_proxies or ())
 
 
 def read_address(text: str) -> str:

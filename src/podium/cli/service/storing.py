@@ -95,11 +95,11 @@ WOULD_MOVE = Option(False, "--dry-run", help="Save nothing, and show the ratings
 class Rerating:
     """The database for a command that may change many ratings, and the options for this change."""
 
-    url: str
-    actor: str
-    dry_run: bool
-    form: Format
-    reason: str = ""
+    actor: str = ACTOR
+    reason: str = REASON
+    dry_run: bool = WOULD_MOVE
+    url: str = DATABASE
+    form: Format = options.FORM
 
     @cached_property
     def store(self) -> "Store":
@@ -117,24 +117,14 @@ class Rerating:
         typer.echo(f"{done}; {changed} {'rating' if changed == 1 else 'ratings'} changed")
 
 
-def rerating(
+def rerating_without_reason(
     actor: str = ACTOR, dry_run: bool = WOULD_MOVE, url: str = DATABASE, form: Format = options.FORM
 ) -> Rerating:
-    return Rerating(url, actor, dry_run, form)
+    return Rerating(actor, "", dry_run, url, form)
 
 
-def rerating_with_reason(
-    actor: str = ACTOR,
-    reason: str = REASON,
-    dry_run: bool = WOULD_MOVE,
-    url: str = DATABASE,
-    form: Format = options.FORM,
-) -> Rerating:
-    return Rerating(url, actor, dry_run, form, reason)
-
-
-RERATING: Any = Made(rerating)
-RERATING_WITH_REASON: Any = Made(rerating_with_reason)
+RERATING: Any = Made(rerating_without_reason)
+RERATING_WITH_REASON: Any = Made(Rerating)
 
 
 def show_receipts(receipts: list["Receipt"], form: Format) -> None:

@@ -23,6 +23,7 @@ from starlette.testclient import TestClient
 import podium
 from podium.client.calls import Call
 from podium.service import create_app
+from podium.service.api import bodies
 from podium.service.http.json import POOLS_PATH as POOLS
 from podium.store import Store
 from podium.store.keys import create_key
@@ -203,6 +204,10 @@ def test_response_examples_fit_their_schemas(service):
             {"$ref": f"#/components/schemas/{name}", "components": {"schemas": schemas}}
         )
         assert [each.message for each in validator.iter_errors(schemas[name]["examples"][0])] == [], name
+
+
+def test_request_examples_belong_to_bodies(service):
+    assert bodies.EXAMPLES.keys() <= service.openapi()["components"]["schemas"].keys()
 
 
 def test_each_operation_says_which_key_it_needs(service):

@@ -1,8 +1,10 @@
 """Models of request bodies, functions that parse requests with them, and functions that write responses."""
 
+import json
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from functools import cache
+from importlib.resources import files
 from typing import Annotated, Any, Literal, Self, TypeVar
 
 from fastapi import Request, Response
@@ -83,30 +85,6 @@ Parameters = Annotated[
     dict[Annotated[str, Field(max_length=64)], float | int | bool | str | None],
     Field(description="Parameters of the system that differ from its defaults."),
 ]
-Title = Annotated[str | None, Field(max_length=MAX_SENT_CHARACTERS, description="Title shown on pages.")]
-Contact = Annotated[
-    str | None,
-    Field(max_length=MAX_SENT_CHARACTERS, description="Email address or web page of the person who corrects results."),
-]
-PlayerWord = Annotated[
-    str | None, Field(max_length=MAX_SENT_CHARACTERS, description="Word for a single player, such as rider.")
-]
-Public = Annotated[
-    bool | None, Field(description="True if anyone can read the pages and data without a key. Initially false.")
-]
-TimeZone = Annotated[
-    str | None,
-    Field(max_length=MAX_SENT_CHARACTERS, description="Time zone of dates on pages, such as Europe/Berlin."),
-]
-PointsScheme = Annotated[
-    str | None,
-    Field(
-        max_length=MAX_CHARACTERS,
-        description="Championship points: the name of a scheme or a list of points, plus any settings.",
-    ),
-]
-SHOWN_SCORES = "How scores are shown, and IDs: `factor=100 floor=0 ids=public tiers=Bronze:0,Silver:1400`."
-REPORT_RULES = "When results that players report count, such as `50% 48h`. Empty if players cannot report."
 MAX_KEY_DAYS = 36_525
 MAX_CLOCK_LEAD = timedelta(days=1)  # allowed difference between clocks or time zones
 MAX_PREDICTED = 100  # entrants; the response grows with the square of their number, and takes under a second
@@ -148,15 +126,19 @@ def given(model: BaseModel) -> dict[str, Any]:
     return {name: value for name, value in model.__dict__.items() if value is not None}
 
 
+EXAMPLES = json.loads(files("podium.service.api").joinpath("request_examples.json").read_bytes())
+
+
+def add_example(schema: dict[str, Any], model: type[BaseModel]) -> None:
+    """Add the example of a body to its schema."""
+    if model.__name__ in EXAMPLES:
+        schema["examples"] = [EXAMPLES[model.__name__]]
+
+
 class Strict(BaseModel):
     """A body whose values are not converted and in which unknown fields are errors."""
 
-    model_config = ConfigDict(strict=True, extra="forbid")
-
-
-def with_example(example: dict[str, Any]) -> ConfigDict:
-    """Return the configuration of a strict model, with an example for the OpenAPI document."""
-    return ConfigDict(strict=True, extra="forbid", json_schema_extra={"examples": [example]})
+    model_config = ConfigDict(strict=True, extra="forbid", json_schema_extra=add_example)
 
 
 SentSide = Annotated[
@@ -215,14 +197,6 @@ class Entry(PlayerFields):
 class Event(Strict):
     """One race or match."""
 
-    model_config = with_example(
-        {
-            "event_id": "race-17",
-            "started_at": "2025-06-01T19:00:00Z",
-            "entries": [{"player": "ana", "position": 1}, {"player": "ben", "position": 2}],
-        }
-    )
-
     event_id: Annotated[str, Field(min_length=1, max_length=200)]
     started_at: Annotated[Moment, AfterValidator(not_in_the_future)] | None = Field(
         None,
@@ -264,25 +238,34 @@ class Batch(Strict):
     events: Annotated[list[Event], Field(min_length=1, max_length=MAX_EVENTS, fail_fast=True)]
 
 
+def new_text(description: str, most: int = MAX_SENT_CHARACTERS) -> Any:
+    """Return a field for a new text. None keeps the present one."""
+    return Field(None, max_length=most, description=description)
+
+
 class Description(Strict):
     """A pool's description, and who can read it. Omitted fields keep their values. An empty string clears a field."""
 
-    model_config = with_example({"title": "Kart League", "player_word": "driver", "public": True})
-
-    title: Title = None
-    contact: Contact = None
-    player_word: PlayerWord = None
-    public: Public = None
-    time_zone: TimeZone = None
-    points_scheme: PointsScheme = None
-    display: str | None = Field(None, max_length=1_000, description=SHOWN_SCORES)
-    reports: str | None = Field(None, max_length=100, description=REPORT_RULES)
+    title: str | None = new_text("Title shown on pages.")
+    contact: str | None = new_text("Email address or web page of the person who corrects results.")
+    player_word: str | None = new_text("Word for a single player, such as rider.")
+    public: bool | None = Field(
+        None, description="True if anyone can read the pages and data without a key. Initially false."
+    )
+    time_zone: str | None = new_text("Time zone of dates on pages, such as Europe/Berlin.")
+    points_scheme: str | None = new_text(
+        "Championship points: the name of a scheme or a list of points, plus any settings.", MAX_CHARACTERS
+    )
+    display: str | None = new_text(
+        "How scores are shown, and IDs: `factor=100 floor=0 ids=public tiers=Bronze:0,Silver:1400`.", 1_000
+    )
+    reports: str | None = new_text(
+        "When results that players report count, such as `50% 48h`. Empty if players cannot report.", 100
+    )
 
 
 class NewPool(Description):
     """A pool and its rating system."""
-
-    model_config = with_example({"name": "karts", "system": "adaptive", "parameters": {"growth": True}})
 
     name: Name
     system: SystemName
@@ -297,16 +280,12 @@ class NewPool(Description):
 class Configuration(Strict):
     """The rating system for a pool, from its first event onwards."""
 
-    model_config = with_example({"system": "glicko2", "parameters": {}})
-
     system: SystemName
     parameters: Parameters = {}
 
 
 class NewOrder(Strict):
     """The new order of a pool's events."""
-
-    model_config = with_example({"order": "dated", "started_at": "2026-01-31T00:00:00Z", "every": "1w"})
 
     order: Order = Field(description="`dated` if its events have dates, or `sequence` if they have numbers instead.")
     started_at: Moment | None = Field(
@@ -320,16 +299,12 @@ class NewOrder(Strict):
 class Merge(Strict):
     """Two accounts that belong to one player."""
 
-    model_config = with_example({"player": "ana-old", "into": "ana"})
-
     player: Annotated[SentName, Field(description="Account to merge.")]
     into: Annotated[SentName, Field(description="Player who gets the results of both.")]
 
 
 class NewName(Strict):
     """A player's new name."""
-
-    model_config = with_example({"name": "anna"})
 
     name: Annotated[Name, Field(description="New name of the player.")]
 
@@ -347,8 +322,6 @@ class NewMatch(Strict):
     Its result counts only once, and a player missing from the result counts as having quit.
     """
 
-    model_config = with_example({"match_id": "lobby-9", "entrants": [{"player": "ana"}, {"player": "ben"}]})
-
     match_id: Identifier
     entrants: Annotated[list[Entrant], Field(min_length=1, max_length=10_000, fail_fast=True)]
     expires_in_s: Annotated[
@@ -358,8 +331,6 @@ class NewMatch(Strict):
 
 class NewSeason(Strict):
     """A new season. Every lead over a newcomer shrinks to the given share."""
-
-    model_config = with_example({"name": "2026", "starts_at": "2026-01-01T00:00:00Z", "keep": 0.5})
 
     name: Name
     starts_at: Moment | None = Field(None, description="Start of the season, in pools with dates.")
@@ -396,8 +367,6 @@ Members = list[SentName | FieldMember]
 class PredictRequest(Strict):
     """The entrants of a race to predict: individual players, teams, or both."""
 
-    model_config = with_example({"entrants": ["ana", "ben", "cleo"], "top": 3})
-
     entrants: Annotated[Members, Field(max_length=MAX_PREDICTED, description="Entrants who compete individually.")] = []
     sides: Annotated[
         list[Annotated[Members, Field(min_length=1, max_length=MAX_PREDICTED)]],
@@ -418,10 +387,6 @@ class WaitingPlayer(Strict):
 
 class Tickets(Strict):
     """Players who are waiting for matches, and the matchmaking policy. The ratings come from the pool."""
-
-    model_config = with_example(
-        {"tickets": [{"player": "ana", "waited_s": 3.5}, {"player": "ben", "waited_s": 20}], "size": 2, "least": 2}
-    )
 
     tickets: Annotated[list[WaitingPlayer], Field(max_length=MAX_TICKETS, fail_fast=True)]
     size: Annotated[int, Field(ge=2, le=1000, description="Number of players in a match.")] = 4
@@ -451,8 +416,6 @@ class Tickets(Strict):
 class NewKey(Strict):
     """A key to create."""
 
-    model_config = with_example({"name": "race server 1", "role": "write"})
-
     name: Annotated[Name, Field(description="Name of the program or person that uses the key.")]
     role: Literal["read", "write", "admin"] = Field(
         "write", description="`read` reads, `write` also sends results, and `admin` also manages."
@@ -479,8 +442,6 @@ class NewKey(Strict):
 
 class NewWebhook(Strict):
     """A webhook to create."""
-
-    model_config = with_example({"url": "https://example.org/podium"})
 
     url: Annotated[SentUrl, Field(description="Address that receives what happens in the pool.")]
     format: Annotated[

@@ -2,7 +2,7 @@
 
 from pydantic import Field
 
-from podium.service.api.bodies import PlayerFields, Strict, with_example
+from podium.service.api.bodies import PlayerFields, Strict
 from podium.service.api.dependencies import Admin, ReadAccess, RequestedAct, Sent
 from podium.service.http.errors import WRITE_ERRORS, error_responses
 from podium.service.http.json import PoolName, SentName
@@ -20,8 +20,6 @@ class SentDetails(PlayerFields):
 
 class Details(Strict):
     """Details of several players."""
-
-    model_config = with_example({"players": [{"player": "ana", "club": "Kart Club", "discord": "80351110224678912"}]})
 
     players: list[SentDetails] = Field(min_length=1, max_length=10_000, description="The players, who may be new.")
 

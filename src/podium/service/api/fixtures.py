@@ -18,7 +18,6 @@ from podium.service.api.bodies import (
     SentSide,
     Strict,
     in_utc,
-    with_example,
 )
 from podium.service.api.dependencies import ReadAccess, RequestedWrite, Sent
 from podium.service.http.errors import AccessError, error_responses
@@ -85,10 +84,6 @@ New = Annotated[
 class NewFixture(Strict):
     """An upcoming race. Without entrants, the race is open to everyone."""
 
-    model_config = with_example(
-        {"fixture_id": "race-18", "starts_at": "2026-06-08T19:00:00Z", "entrants": [{"player": "ana"}]}
-    )
-
     fixture_id: Identifier
     starts_at: Moment
     title: RaceTitle = None
@@ -98,8 +93,6 @@ class NewFixture(Strict):
 class FixtureChange(Strict):
     """Changes to an upcoming race. Omitted fields stay as they are."""
 
-    model_config = with_example({"starts_at": "2026-06-08T20:00:00Z"})
-
     starts_at: Moment | None = None
     title: RaceTitle = None
     entrants: Entrants = None
@@ -108,8 +101,6 @@ class FixtureChange(Strict):
 
 class NewPlaces(Strict):
     """The current standings of a race."""
-
-    model_config = with_example({"places": ["ben", "ana"]})
 
     places: Annotated[
         list[SentName], Field(max_length=MAX_ENTRANTS, description="Players by place, with the leader first.")

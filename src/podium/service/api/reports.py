@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from fastapi import Path
 from pydantic import Field
 
-from podium.service.api.bodies import Moment, Strict, with_example
+from podium.service.api.bodies import Moment, Strict
 from podium.service.api.dependencies import Admin, CurrentMetrics, RequestedAct, Sent
 from podium.service.http.errors import error_responses
 from podium.service.http.json import PoolName, ReportId, SentName
@@ -21,8 +21,6 @@ REFUSALS_OF_BODIES = error_responses(409, 413)  # in addition to other errors
 
 class LinkChange(Strict):
     """A change of players' links. Without names, it concerns everybody."""
-
-    model_config = with_example({"act": "give", "names": ["ana", "ben"]})
 
     act: Annotated[Act, Field(description="Give links to players who have none, or replace or revoke links.")]
     names: list[SentName] = Field([], max_length=10_000, description="Names of players. Default: all players.")

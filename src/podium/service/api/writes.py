@@ -298,8 +298,6 @@ class StartingRating(bodies.Strict):
 class StartingRatings(bodies.Strict):
     """Starting ratings of players."""
 
-    model_config = bodies.with_example({"players": [{"player": "zoe", "rating": 1800, "deviation": 120}]})
-
     players: list[StartingRating] = Field(min_length=1, max_length=10_000, description="The players, who may be new.")
 
 

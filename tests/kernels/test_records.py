@@ -1,11 +1,12 @@
 """NamedTuples in rows and columns of tables are stored alike in kernels and in Python."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from numba import njit
+from numba import njit, typeof
 
+from podium.kernels.compiled import by_reference
 from podium.kernels.records import add, read, write, write_column
 
 
@@ -38,3 +39,21 @@ def test_columns_are_stored_alike():
     assert compiled.tobytes() == interpreted.tobytes()
     assert compiled[:, 4].tolist() == list(VALUES)
     assert (compiled[:, :4] == filled((3, 5))[:, :4]).all()
+
+
+@by_reference
+class Inner(NamedTuple):
+    numbers: Any
+
+
+@by_reference
+class Outer(NamedTuple):
+    inner: Inner
+    counts: Any
+
+
+def test_kernels_read_references_to_arrays_of_any_type():
+    counted = njit(lambda outer: outer.inner.numbers[1] + outer.counts[0])
+    outers = [Outer(Inner(np.array([1, 2.5], kind)), np.array([4])) for kind in (float, int)]
+    assert [counted(outer) for outer in outers] == [6.5, 6]
+    assert len({str(typeof(outer)) for outer in outers}) == 2

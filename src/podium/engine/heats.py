@@ -41,7 +41,7 @@ from podium.engine.system import System
 from podium.engine.tables.encoding import NO_COLUMNS, frozen, place_columns
 from podium.engine.tables.placing import Reported, place_heats
 from podium.engine.tables.selection import DAY_US, DAYS_TO_1970, UNFINISHED_STATUS, UNRATED_STATUS, idle_between
-from podium.kernels.compiled import compile_twice, kernel
+from podium.kernels.compiled import by_reference, compile_twice, kernel
 from podium.kernels.records import LANES, plus, read, read_fields, times, write, write_fields
 from podium.support.arrays import Integers
 
@@ -201,6 +201,7 @@ MIN_PAIRS = 100_000  # pairs in wide heats that justify compiling their kernel, 
 ENTRY_FIELDS = len(Entry._fields)
 
 
+@by_reference
 class WideScratch(NamedTuple):
     """Scratch memory with enough space to judge wide heats."""
 

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from podium.kernels.compiled import kernel
+from podium.kernels.compiled import by_reference, kernel
 
 OTHER_MODE, TIME_TRIAL, DUEL = 0.0, 1.0, 2.0
 MODES = {"time-trial": TIME_TRIAL, "duel": DUEL}
@@ -52,6 +52,7 @@ class Occasion(NamedTuple):
     mode: float  # mode of the first heat, by the system's numbers; below 0 for no particular mode
 
 
+@by_reference
 class Columns(NamedTuple):
     """The columns of `Events` that kernels read. An empty column stands for its default value in every row."""
 
@@ -99,6 +100,7 @@ ABSENT = np.empty(0)  # a column with its default value
 LINE = 16  # numbers in a line of the scratch: an Entry, or the values of a team
 
 
+@by_reference
 class Scratch(NamedTuple):
     """Memory that `rate_event` may use, large enough for the widest update.
 

@@ -20,21 +20,35 @@ import llvmlite
 import numba
 import numpy as np
 import platformdirs
+from llvmlite import ir
 from numba import _dynfunc, types
-from numba.core import event
+from numba.core import cgutils, event
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_machinery import register_pass
+from numba.core.datamodel.models import PrimitiveModel
 from numba.core.typed_passes import NativeLowering
 from numba.core.types import Function
-from numba.core.typing.templates import infer, infer_global, make_intrinsic_template
-from numba.extending import overload, register_jitable
+from numba.core.typing.templates import AttributeTemplate, infer, infer_getattr, infer_global, make_intrinsic_template
+from numba.extending import (
+    NativeValue,
+    lower_getattr_generic,
+    overload,
+    register_jitable,
+    register_model,
+    typeof_impl,
+    unbox,
+)
 
 from podium.support.collector import paused_collection
 
 if TYPE_CHECKING:
     from functools import _SingleDispatchCallable
+
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+_Value = TypeVar("_Value")
 
 
 class KernelCompiler(CompilerBase):  # type: ignore[misc]
@@ -155,6 +169,74 @@ def in_kernels(kinds: Callable[..., Any], *functions: Any) -> Callable[[Callable
     return attach
 
 
+class Reference(types.Type):  # type: ignore[misc]
+    """A NamedTuple of many arrays that kernels hold as a pointer.
+
+    Numba would pass each size and stride of each array as an argument of its own. More than half of the code before
+    optimisation would then take such tuples apart and put them together.
+    """
+
+    def __init__(self, instance_class: type[Any], members: tuple[Any, ...]) -> None:
+        self.instance_class, self.members = instance_class, members
+        self.tuple_type = types.NamedTuple(members, instance_class)
+        short = hashlib.blake2b(str(self.tuple_type).encode(), digest_size=8).hexdigest()
+        super().__init__(f"{instance_class.__name__}_{short}")  # a part of the names of machine code
+
+    @property
+    def key(self) -> Any:
+        return self.instance_class, self.members
+
+    def member(self, name: str) -> int:
+        """Return the position of a field."""
+        return int(self.instance_class._fields.index(name))
+
+
+@register_model(Reference)
+class ReferenceModel(PrimitiveModel):  # type: ignore[misc]
+    """Stores a reference as a pointer to the fields."""
+
+    def __init__(self, models: Any, kind: Reference) -> None:
+        fields = ir.global_context.get_identified_type(str(kind))  # a short name in place of a list of fields
+        if fields.is_opaque:
+            fields.set_body(*models.lookup(kind.tuple_type).get_value_type())
+        super().__init__(models, kind, fields.as_pointer())
+
+
+@infer_getattr
+class ReferenceFields(AttributeTemplate):  # type: ignore[misc]
+    """Gives the types of the fields."""
+
+    key = Reference
+
+    def generic_resolve(self, kind: Reference, name: str) -> Any:
+        """Return the type of a field, or None if there is no such field."""
+        return kind.members[kind.member(name)] if name in kind.tuple_type.fields else None
+
+
+@lower_getattr_generic(Reference)
+def _load_field(context: Any, builder: Any, kind: Reference, pointer: Any, name: str) -> Any:
+    return builder.load(cgutils.gep_inbounds(builder, pointer, 0, kind.member(name)))
+
+
+@unbox(Reference)
+def _store_fields(kind: Reference, value: Any, c: Any) -> Any:
+    fields = c.unbox(kind.tuple_type, value)
+    pointer = cgutils.alloca_once(c.builder, c.context.get_value_type(kind).pointee)
+    for k, field in enumerate(cgutils.unpack_tuple(c.builder, fields.value)):
+        c.builder.store(field, cgutils.gep_inbounds(c.builder, pointer, 0, k))
+    return NativeValue(pointer, is_error=fields.is_error, cleanup=fields.cleanup)
+
+
+def by_reference(kind: type[_Value]) -> type[_Value]:
+    """Mark a NamedTuple of arrays, which kernels then receive as a `Reference`. Kernels only read its fields."""
+
+    @typeof_impl.register(kind)
+    def _(value: Any, context: Any) -> Reference:
+        return Reference(type(value), tuple(typeof_impl(member, context) for member in value))
+
+    return kind
+
+
 HOME = Path(__file__).parents[1]  # the package
 # Packages that kernels never import.
 WITHOUT_KERNELS = (
@@ -178,8 +260,6 @@ CACHE_VARIABLE = "PODIUM_CACHE_DIR"
 # Leaving out these wrappers saves a tenth of the compile time.
 OPTIONS: dict[str, Any] = {"_nrt": False, "forceinline": True, "no_cfunc_wrapper": True}
 IN_KERNELS = OPTIONS | {"no_cpython_wrapper": True, "pipeline_class": HelperCompiler}  # for functions that kernels call
-_Function = TypeVar("_Function", bound=Callable[..., Any])
-_Value = TypeVar("_Value")
 
 
 def kernel(function: _Function) -> _Function:
@@ -198,7 +278,7 @@ def rule(default: Callable[..., _Value]) -> "_SingleDispatchCallable[_Value]":
 
     @overload(chosen, jit_options=IN_KERNELS, strict=False)  # lenient, like `register_jitable`
     def choose(first: Any, *_others: Any) -> Callable[..., Any] | None:
-        is_record = isinstance(first, types.NamedTuple | types.NamedUniTuple)
+        is_record = isinstance(first, types.NamedTuple | types.NamedUniTuple | Reference)
         return chosen.dispatch(first.instance_class) if is_record else None
 
     return chosen

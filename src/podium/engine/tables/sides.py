@@ -5,10 +5,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from podium.engine.inputs import part_at, rank_at, slot_at
-from podium.kernels.compiled import kernel
+from podium.kernels.compiled import by_reference, kernel
 from podium.kernels.records import read, write
 
 
+@by_reference
 class Sides(NamedTuple):
     """The sides of a heat. A side is a single player, or team mates of equal rank (a quit changes the rank).
 

@@ -6,6 +6,7 @@ from itertools import permutations, product
 import numpy as np
 import polars as pl
 import pytest
+from extent import several
 
 import podium
 from podium.cli.commands import build
@@ -58,7 +59,7 @@ def chances_of(field):
     }
 
 
-@every_system
+@pytest.mark.parametrize("name", several(names()))
 def test_a_table_is_the_mean_over_results_of_every_order(name):
     rated = rated_by(name)
     found = rated.stakes(FIELD, "cleo")

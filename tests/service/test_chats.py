@@ -93,6 +93,7 @@ def texts(sent):
     return [body.decode() for _, body in sent]
 
 
+@pytest.mark.portable
 def test_a_result_message_names_the_winner_the_changes_and_the_reasons(store):
     with chat() as server:
         create_webhook(store.engine, "main", server.url, form="text")
@@ -121,6 +122,7 @@ def test_several_results_share_one_message(store):
     assert re.search(r"^a \+\d+\.\d, now 1,?\d+\.$", text, re.MULTILINE)
 
 
+@pytest.mark.portable
 def test_corrections_new_leaders_and_seasons_are_announced(store):
     for number in range(1, 30):
         store.submit("main", rows(number, "ab"))

@@ -159,6 +159,7 @@ def test_commands_accept_cars_and_reject_unclear_ones(tmp_path):
     assert "rate side" not in err
 
 
+@pytest.mark.portable
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
 def test_all_interfaces_give_the_same_forecast(kind, new_url):
     rated, live = podium.rate(races(), RATED_CARS), podium.Live(RATED_CARS)

@@ -169,8 +169,7 @@ class Reporters:
         return False
 
     def judge(self):
-        """Count the accepted reports that the service has not counted yet, and compare events with confirmations."""
-        reports.count_reports(self.store, "ladder")
+        """Compare events with confirmations."""
         events = [entry.subject for entry in self.store.log("ladder", most=10_000) if entry.kind == "submit"]
         return {
             "confirmed": len(self.confirmed), "counted": len(events), "lost": len({*self.confirmed} - {*events}),

@@ -8,6 +8,7 @@ import podium
 from podium.errors import ParameterError, UnknownError
 from podium.log.database import StoreError
 from podium.log.pools import read_report_rules
+from podium.log.statements import upsert
 from podium.store import Store, reports
 from podium.store.writing import player_links
 from podium.store.writing import reports as made
@@ -38,11 +39,11 @@ def result(*names, **more):
 
 
 def report(store, *names, by="ana", form="1", rows=None):
-    return reports.add_report(store, "main", number(store, by), rows or result(*names), form=form)
+    return reports.add_report(store, "main", number(store, by), rows or result(*names), form=form)[0]
 
 
 def answer(store, found, name, *, agrees=True):
-    return reports.answer_report(store, "main", found.report_id, number(store, name), agrees=agrees)
+    return reports.answer_report(store, "main", found.report_id, number(store, name), agrees=agrees)[0]
 
 
 def events(store):
@@ -69,7 +70,7 @@ def test_a_report_counts_when_the_opponent_confirms_it_and_then_counts_once(ladd
     assert events(ladder) == []
     with pytest.raises(UnknownError):
         answer(ladder, found, "cleo")
-    assert [answer(ladder, found, "ben").status, answer(ladder, found, "ben").status] == ["accepted", "accepted"]
+    assert [answer(ladder, found, "ben").status, answer(ladder, found, "ben").status] == ["counted", "counted"]
     assert events(ladder) == events(ladder) == [found.report_id]
     assert answer(ladder, found, "ben", agrees=False).status == "counted"
     (entry,) = [entry for entry in ladder.log("main") if entry.kind == "submit"]
@@ -88,8 +89,9 @@ def test_a_report_counts_after_a_time_without_objection(ladder, monkeypatch):
     later(monkeypatch, hours=2)
     assert events(ladder) == [found.report_id]
     assert [each.report_id for each in reports.list_reports(ladder, "main")] == [other.report_id]
-    assert reports.answer_report(ladder, "main", found.report_id, agrees=False).status == "counted"
-    reports.answer_report(ladder, "main", other.report_id, agrees=True, actor="referee")
+    assert reports.answer_report(ladder, "main", found.report_id, agrees=False)[0].status == "counted"
+    _, receipts = reports.answer_report(ladder, "main", other.report_id, agrees=True, actor="referee")
+    assert [receipt.event_id for receipt in receipts] == [other.report_id]
     assert len(events(ladder)) == 2
     assert ladder.log("main")[-1].actor == "referee"
 
@@ -101,7 +103,7 @@ def test_an_objection_waits_for_the_organiser_and_can_be_taken_back(ladder, monk
     assert answer(ladder, found, "cleo").status == "disputed"
     later(monkeypatch, hours=72)
     assert events(ladder) == []
-    assert answer(ladder, found, "dan").status == "accepted"
+    assert answer(ladder, found, "dan").status == "counted"
     mine = report(ladder, "ana", "ben", by="ben", form="2")
     assert answer(ladder, mine, "ben", agrees=False).status == "refused"
     assert answer(ladder, mine, "ana").status == "refused"
@@ -113,13 +115,13 @@ def test_a_teammate_alone_is_no_consent(ladder):
     found = report(ladder, rows=rows)
     for name in ("ben", "cleo"):
         assert answer(ladder, found, name).status == "open"
-    assert answer(ladder, found, "dan").status == "accepted"
+    assert answer(ladder, found, "dan").status == "counted"
 
 
 def test_the_same_result_reported_by_both_counts_once(ladder):
     first = report(ladder, "ana", "ben")
     second = report(ladder, by="ben", form="9", rows=[dict(row) for row in reversed(result("ana", "ben"))])
-    assert (second.report_id, second.status) == (first.report_id, "accepted")
+    assert (second.report_id, second.status) == (first.report_id, "counted")
     again = report(ladder, "ana", "ben", by="ben", form="10")
     assert (again.status, events(ladder)) == ("open", [first.report_id])
 
@@ -204,13 +206,14 @@ def test_merged_players_answer_once_and_anonymized_players_lose_their_links(ladd
     assert found.report_id in events(ladder)
 
 
-def test_a_report_that_cannot_count_is_left_to_the_organiser_and_stops_no_other(ladder, caplog):
+def test_a_report_that_cannot_count_is_left_to_the_organiser_and_stops_no_other(ladder, caplog, monkeypatch):
     ladder.submit("main", result("ana", "cleo"))
     ladder.submit("main", [{**row, "event_id": "f"} for row in result("ben", "cleo")])
     found, good = report(ladder, "ana", "ben", "cleo"), report(ladder, "dan", "cleo", by="dan", form="2")
-    for each in (found, good):
-        answer(ladder, each, "cleo")
     ladder.merge("main", "ben", "ana")
+    with pytest.raises(podium.ResultsError, match="ana"):
+        answer(ladder, found, "cleo")
+    later(monkeypatch, hours=48)
     assert events(ladder) == [good.report_id, "f", "e"]
     (shown,) = reports.list_reports(ladder, "main")
     assert (shown.status, "'ana'" in shown.problem) == ("disputed", True)
@@ -225,10 +228,10 @@ def test_a_planned_race_has_one_result_with_its_teams(ladder):
     ladder.plan_fixture("main", "cup", starts_at=start, entrants=entrants)
     rows = [row | {"started_at": start.isoformat()} for row in result("ana", "cleo", "ben", "dan")]
     first, other = (
-        reports.add_report(ladder, "main", number(ladder, "ana"), rows[:count], form="1", race="cup")
+        reports.add_report(ladder, "main", number(ladder, "ana"), rows[:count], form="1", race="cup")[0]
         for count in (4, 3)
     )
-    assert [answer(ladder, first, name).status for name in ("cleo", "ben", "dan")] == ["open", "accepted", "accepted"]
+    assert [answer(ladder, first, name).status for name in ("cleo", "ben", "dan")] == ["open", "counted", "counted"]
     assert events(ladder) == ["cup"]
     assert {entry.player: entry.team for entry in ladder.event("main", "cup").entries} == {
         each["player"]: each["team"] for each in entrants
@@ -239,21 +242,21 @@ def test_a_planned_race_has_one_result_with_its_teams(ladder):
     assert (shown.event_id, "different content" in shown.problem) == ("cup", True)
 
 
-@pytest.mark.parametrize("is_stored", [False, True])
-def test_a_report_counts_once_although_the_service_is_killed(ladder, monkeypatch, is_stored):
-    def killed(pool_name, rows, **options):
-        if is_stored:
-            Store.submit(ladder, pool_name, rows, **options)
+@pytest.mark.parametrize("is_counting", [False, True])
+def test_a_report_counts_once_although_the_service_is_killed(ladder, monkeypatch, is_counting):
+    def killed(*_sent):
         raise KeyboardInterrupt
 
     found = report(ladder, "ana", "ben")
-    answer(ladder, found, "ben")
-    monkeypatch.setattr(ladder, "submit", killed)
+    monkeypatch.setattr(made, "upsert", killed)  # the event is logged and rated in the same transaction
+    if is_counting:
+        later(monkeypatch, hours=48)
     with pytest.raises(KeyboardInterrupt):
-        reports.count_reports(ladder, "main")
-    monkeypatch.undo()
-    if is_stored:
-        ladder.amend("main", [{**row, "event_id": found.report_id} for row in result("ben", "ana")])
+        reports.count_reports(ladder, "main") if is_counting else answer(ladder, found, "ben")
+    monkeypatch.setattr(made, "upsert", upsert)
+    assert [entry for entry in ladder.log("main") if entry.kind == "submit"] == []
+    assert answer(ladder, found, "ben").status == "counted"
+    ladder.amend("main", [{**row, "event_id": found.report_id} for row in result("ben", "ana")])
     assert events(ladder) == events(ladder) == [found.report_id]
 
 

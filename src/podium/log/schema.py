@@ -237,7 +237,6 @@ report = pool_table(  # results that players reported, until they count and for 
     Column("report_id", Text, primary_key=True),  # ID of the event that it becomes
     required("reported_at", BigInteger),  # microseconds since 1970, UTC
     required("status", String(16)),  # see podium.store.writing.reports
-    required("actor", Text),  # sender of the event, for the log
     required("body", Text),  # JSON: its player, date, rows and answers, with numbers of players
 )
 

@@ -1,7 +1,6 @@
 """Results that players report with personal links, and the time at which they count."""
 
 import logging
-from dataclasses import replace
 
 from podium.errors import PodiumError
 from podium.log.database import UnavailableError
@@ -9,32 +8,27 @@ from podium.store.reading.moments import reads, writes
 from podium.store.store import Store
 from podium.store.writing import player_links, reports
 from podium.store.writing.receipts import Receipt
-from podium.store.writing.submission import ConflictError
 
 links, player_with = reads(player_links.links), reads(player_links.player_with)
 change_links = writes(player_links.change_links)
-list_reports, add_report = reads(reports.list_reports), writes(reports.add_report)
-races_to_report = reads(reports.races_to_report)
-answer_report, keep, accept_due = writes(reports.answer_report), writes(reports.keep), writes(reports.accept_due)
+list_reports, races_to_report = reads(reports.list_reports), reads(reports.races_to_report)
+add_report, answer_report = writes(reports.add_report), writes(reports.answer_report)
+due_reports, count_due, dispute = writes(reports.due_reports), writes(reports.count_due), writes(reports.dispute)
 LOGGER = logging.getLogger(__name__)
 
 
 def count_reports(store: Store, pool_name: str) -> list[Receipt]:
-    """Submit all accepted reports of a pool as events, and return the receipts.
+    """Count the reports of a pool to which nobody has objected in time, and return the receipts of their events.
 
     If an event is invalid, for example because two of its players were merged, the organiser decides about its report.
     """
     receipts: list[Receipt] = []
-    for found, rows in accept_due(store, pool_name):
-        status = reports.COUNTED
+    for report_id in due_reports(store, pool_name):
         try:
-            receipts += store.submit(pool_name, rows, actor=found.actor)
+            receipts += count_due(store, pool_name, report_id)
         except UnavailableError:
             raise
         except PodiumError as error:
-            is_submitted = isinstance(error, ConflictError) and found.race is None  # its event has changed since then
-            if not is_submitted:
-                LOGGER.warning("pool %s: %s does not count: %s", pool_name, found.report_id, error)
-                status = reports.DISPUTED
-        keep(store, pool_name, replace(found, status=status, actor=""))  # the actor may be a name
+            LOGGER.warning("pool %s: %s does not count: %s", pool_name, report_id, error)
+            dispute(store, pool_name, report_id)
     return receipts

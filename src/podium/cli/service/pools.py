@@ -301,7 +301,6 @@ def list_reports(
     for report_id in (accept, refuse):
         if report_id is not None:
             reports.answer_report(store, name, report_id, agrees=report_id == accept, actor=actor)
-    reports.count_reports(store, name)
     rows = reports.list_reports(store, name)
     show.show_records(rows, dict.fromkeys(("report_id", "status", "result", "player"), str), form)
 

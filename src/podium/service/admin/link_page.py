@@ -27,7 +27,7 @@ from podium.service.http.requests import CurrentStore, run_in
 from podium.service.http.visitors import Form, read_form, refuse_foreign
 from podium.service.web.rendering import PageRouter, go_on, path_of, render
 from podium.service.web.visiting import PoolRequest
-from podium.store.reports import add_report, answer_report, count_reports, list_reports, player_with, races_to_report
+from podium.store.reports import add_report, answer_report, list_reports, player_with, races_to_report
 from podium.support.immutable import immutable
 
 NONCE_BYTES = 12
@@ -72,17 +72,16 @@ async def send(reporter: CurrentReporter) -> Response:
 
 
 def store_form(reporter: Reporter, form: Form) -> Response:
-    """Store a report or an answer, and count the reports that are accepted now."""
+    """Store a report or an answer, after which a report may count."""
     store, pool, number, result = reporter.store, reporter.pool, reporter.number, None
     try:
         if report_id := form.text("report"):
-            found = answer_report(store, pool, report_id, number, agrees=form.text("act") == "confirm")
+            found, receipts = answer_report(store, pool, report_id, number, agrees=form.text("act") == "confirm")
         else:
             result = replace(read_result(form), title="")
             held = store.pool(pool)
             rows = rows_in(result, held, value_column(held), {}, planned_race(reporter, result))
-            found = add_report(store, pool, number, rows, form=result.event_id, race=result.race)
-        receipts = count_reports(store, pool)
+            found, receipts = add_report(store, pool, number, rows, form=result.event_id, race=result.race)
     except PodiumError as error:
         return link_page(reporter, result, error)
     reporter.request.app.state.metrics.count_receipts(pool, receipts)

@@ -7,7 +7,7 @@ from podium.service.admin.intents import POOL_ADDRESS, Admission
 from podium.service.http.keys import refuse_backdating_limit
 from podium.service.http.visitors import Form
 from podium.service.web.rendering import PageRouter, address, origin_of
-from podium.store.reports import answer_report, change_links, count_reports, links, list_reports
+from podium.store.reports import answer_report, change_links, links, list_reports
 
 ACTS = (
     ("give", "Give links to those who have none"),
@@ -67,6 +67,6 @@ def change(admission: Admission, form: Form) -> Done:
 def decide(admission: Admission, form: Form) -> Done:
     refuse_backdating_limit(admission.request)
     store, pool, agrees = admission.store, admission.pool, form.text("answer") == "accept"
-    found = answer_report(store, pool, form.text("report_id"), agrees=agrees, actor=admission.key.name)
-    admission.request.app.state.metrics.count_receipts(pool, count_reports(store, pool))
+    found, receipts = answer_report(store, pool, form.text("report_id"), agrees=agrees, actor=admission.key.name)
+    admission.request.app.state.metrics.count_receipts(pool, receipts)
     return Done(address("admin", pool, "reports"), f"Stored. {found.result}: {found.status}.")

@@ -55,6 +55,6 @@ async def decide_report(
 ) -> Report:
     """Accept or refuse a reported result."""
     refuse_backdating_limit(act.request)
-    found = await act.run(stored.answer_report, act.store, pool, report_id, agrees=answer == "accept")
-    metrics.count_receipts(pool, await run_in(act.threads.writing, stored.count_reports, act.store, pool))
+    found, receipts = await act.run(stored.answer_report, act.store, pool, report_id, agrees=answer == "accept")
+    metrics.count_receipts(pool, receipts)
     return found

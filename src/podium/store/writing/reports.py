@@ -1,8 +1,7 @@
 """Results that players report. They count only when other entrants have confirmed them, or after a time.
 
-A report waits outside the log, with numbers instead of names. Once it is accepted, the service submits it as an event
-whose ID is that of the report or of the planned race. If the service is interrupted in between, it submits the report
-again, and the event still counts once.
+A report waits outside the log, with numbers instead of names. The transaction that decides that it counts also logs and
+rates it as an event, whose ID is that of the report or of the planned race.
 """
 
 import hashlib
@@ -23,14 +22,16 @@ from podium.log.pools import read_report_rules
 from podium.log.schema import report
 from podium.log.statements import DAY_US, instant, now, of_pool, upsert
 from podium.store.following import PoolReader
+from podium.store.writing.execution import execute
 from podium.store.writing.fixtures import NO_RESULT, STARTED, Fixture, as_fixtures, fixtures, plans_of
 from podium.store.writing.proposals import Proposal
+from podium.store.writing.receipts import Receipt
 from podium.store.writing.submission import Submission, submit
 from podium.support.answers import answer, described
 from podium.support.immutable import immutable
 from podium.views.names import present_names, public_numbers
 
-OPEN, DISPUTED, ACCEPTED, COUNTED, REFUSED = "open", "disputed", "accepted", "counted", "refused"
+OPEN, DISPUTED, COUNTED, REFUSED = "open", "disputed", "counted", "refused"
 WAITING = OPEN, DISPUTED
 CONFIRMED, UNOPPOSED = "players (confirmed)", "players (no objection)"  # senders of events, for the log
 HOUR_US = DAY_US // 24
@@ -42,6 +43,7 @@ MAX_LISTED = 200
 DAY = len("2026-01-31")
 RESULT = "player", "position", "status", "time_s", "score"  # columns of a row; in a planned race, others are known
 SELECT_REPORTS = sa.select(report).where(of_pool(report)).order_by(report.c.reported_at, report.c.report_id)
+DISPUTE = sa.update(report).where(of_pool(report), report.c.report_id == sa.bindparam("which")).values(status=DISPUTED)
 DELETE_OLD = sa.delete(report).where(of_pool(report), report.c.reported_at < sa.bindparam("before"))
 
 
@@ -56,13 +58,20 @@ class Report:
     started_at: datetime | None = described("Start of the event. Null in a pool without dates.")
     status: str = described(
         "Status. An objection makes it `disputed`, and an organiser then decides.",
-        enum=[OPEN, DISPUTED, ACCEPTED, COUNTED, REFUSED],
+        enum=[OPEN, DISPUTED, COUNTED, REFUSED],
     )
     result: str = described("The result as text, such as `1. ana, 2. ben`.")
     confirmed: tuple[str, ...] = described("Entrants who confirmed it, including the one who reported it.")
     objected: tuple[str, ...] = described("Entrants who objected.")
     counts_at: datetime | None = described("Time at which it counts if nobody objects. Null if only answers decide.")
-    problem: str | None = described("Reason why it cannot count, such as two accounts that were merged. Usually null.")
+    problem: str | None = described(
+        "In the list of waiting reports, the reason why it cannot count, such as two accounts that were merged. Usually"
+        " null.",
+        default=None,
+    )
+
+
+Outcome = tuple[Report, Sequence[Receipt]]  # a report, and the receipt of its event if it has just counted
 
 
 @immutable
@@ -72,7 +81,6 @@ class StoredReport:
     report_id: str
     reported_at: int
     status: str
-    actor: str  # sender of the event, for the log
     player: int
     started_at: str | None
     rows: list[dict[str, Any]]  # of a results table, as they were sent, without the event's ID and date
@@ -80,15 +88,13 @@ class StoredReport:
     race: int | None = None  # number of the planned race; the race's own team and equipment are not in the rows
 
     @property
+    def entrants(self) -> set[int]:
+        return {row["player"] for row in self.rows}
+
+    @property
     def result(self) -> tuple[Any, ...]:
         """The date, race and rows, which are equal if two players report the same result."""
         return str(self.started_at)[:DAY], self.race, sorted(self.rows, key=itemgetter("player"))
-
-    def consent(self, teams: Mapping[int, str]) -> float:
-        """Return the share of the other entrants who confirmed it, or 0 if all of them are in the sender's team."""
-        agreeing = {player for player, agrees in self.answers.items() if agrees} - {self.player}
-        has_opponent = any(teams[player] != teams[self.player] for player in agreeing)
-        return len(agreeing) / (len(teams) - 1) if has_opponent else 0.0
 
 
 def read_reports(pool: PoolReader) -> list[StoredReport]:
@@ -98,15 +104,25 @@ def read_reports(pool: PoolReader) -> list[StoredReport]:
         player, started_at, rows, answers, *race = json.loads(row.body)
         present = [{**each, "player": merged.get(each["player"], each["player"])} for each in rows]
         answered = {merged.get(number, number): agrees for number, agrees in answers}
-        columns = row.report_id, row.reported_at, row.status, row.actor, merged.get(player, player)
+        columns = row.report_id, row.reported_at, row.status, merged.get(player, player)
         found.append(StoredReport(*columns, started_at, present, answered, *race))
     return found
 
 
-def keep(pool: PoolReader, found: StoredReport) -> None:
-    """Store a report, or its new status and answers."""
+def keep(pool: PoolReader, found: StoredReport, actor: str) -> Outcome:
+    """Store a report, or its new status and answers. If it counts now, submit its event.
+
+    Args:
+        pool: the pool.
+        found: the report.
+        actor: the sender of the event, for the log.
+    """
+    receipts: Sequence[Receipt] = ()
+    if found.status == COUNTED:
+        receipts = execute(pool, lambda locked: propose(locked, found, actor), refuse_long=False).receipts
     body = json.dumps([found.player, found.started_at, found.rows, [*found.answers.items()], found.race])
-    upsert(pool.connection, report, [(pool.id, found.report_id, found.reported_at, found.status, found.actor, body)])
+    upsert(pool.connection, report, [(pool.id, found.report_id, found.reported_at, found.status, body)])
+    return as_answer(pool, found), receipts
 
 
 def list_reports(pool: PoolReader, player: int | None = None) -> tuple[Report, ...]:
@@ -116,14 +132,26 @@ def list_reports(pool: PoolReader, player: int | None = None) -> tuple[Report, .
         pool: the pool.
         player: number of a player, to list all recent reports of this player's results instead.
     """
-    numbers = [(found, {row["player"] for row in found.rows}) for found in read_reports(pool)[::-1]]
     chosen = [
-        found for found, entrants in numbers if (found.status in WAITING if player is None else player in entrants)
+        found
+        for found in read_reports(pool)[::-1]
+        if (found.status in WAITING if player is None else player in found.entrants)
     ]
-    return tuple(as_answer(pool, found) for found in chosen[:MAX_LISTED])
+    return tuple(
+        as_answer(pool, found, problem_of(pool, found) if player is None else None) for found in chosen[:MAX_LISTED]
+    )
 
 
-def as_answer(pool: PoolReader, found: StoredReport) -> Report:
+def problem_of(pool: PoolReader, found: StoredReport) -> str | None:
+    """Return the reason why a report cannot count, or None."""
+    try:
+        propose(pool, found)
+    except PodiumError as error:
+        return str(error)
+    return None
+
+
+def as_answer(pool: PoolReader, found: StoredReport, problem: str | None = None) -> Report:
     """Return a report with the players' current names."""
     names, rows = present_names(pool, {found.player, *found.answers}), event_rows(pool, found)
     placed = sorted(rows, key=lambda row: row.get("position") or math.inf)
@@ -135,18 +163,12 @@ def as_answer(pool: PoolReader, found: StoredReport) -> Report:
     counts_at = instant(found.reported_at + hours * HOUR_US) if hours and found.status == OPEN else None
     start = None if found.started_at is None else datetime.fromisoformat(found.started_at)
     columns = found.report_id, rows[0]["event_id"], names[found.player], instant(found.reported_at), start, found.status
-    problem = None
-    if found.status in WAITING:
-        try:
-            propose(pool, found)
-        except PodiumError as error:
-            problem = str(error)
     return Report(*columns, result, confirmed, objected, counts_at, problem)
 
 
-def propose(pool: PoolReader, found: StoredReport) -> Proposal:
+def propose(pool: PoolReader, found: StoredReport, actor: str = CONFIRMED) -> Proposal:
     """Return the event that a report becomes, without storing it."""
-    return submit(pool, [Submission(event_rows(pool, found), found.actor, {})])
+    return submit(pool, [Submission(event_rows(pool, found), actor, {})])
 
 
 def event_rows(pool: PoolReader, found: StoredReport) -> list[dict[str, Any]]:
@@ -189,7 +211,7 @@ def numbered_rows(pool: PoolReader, player: int, rows: Sequence[Mapping[str, Any
 
 def add_report(
     pool: PoolReader, player: int, rows: Sequence[Mapping[str, Any]], *, form: str, race: str = ""
-) -> Report:
+) -> Outcome:
     """Add a player's report. If another player reported the same result, confirm that report instead.
 
     Args:
@@ -216,25 +238,32 @@ def add_report(
     columns = RESULT if race else (*RESULT, "team")
     kept = [{name: value for name, value in row.items() if name in columns} for row in own]
     report_id = f"report-{hashlib.blake2b(f'{player} {form} {kept}'.encode(), digest_size=5).hexdigest()}"
-    new = StoredReport(report_id, now(), OPEN, CONFIRMED, player, started_at, kept, {player: True}, number)
+    new = StoredReport(report_id, now(), OPEN, player, started_at, kept, {player: True}, number)
     known = read_reports(pool)
     for found in known:
         if found.report_id == report_id:
-            return as_answer(pool, found)
+            return as_answer(pool, found), ()
     for found in known:
         if found.status == OPEN and player not in found.answers and found.result == new.result:
             return answer_report(pool, found.report_id, player, agrees=True)
     if sum(found.player == player and found.reported_at > new.reported_at - DAY_US for found in known) >= MAX_PER_DAY:
         raise StoreError(f"You have sent {MAX_PER_DAY} reports within a day. Send this one tomorrow.")
     propose(pool, new)
-    keep(pool, new)
-    return as_answer(pool, new)
+    return keep(pool, new, CONFIRMED)
+
+
+def find_report(pool: PoolReader, report_id: str, player: int | None = None) -> StoredReport:
+    """Return a report, if this player is an entrant. Default: any report."""
+    for found in read_reports(pool):
+        if found.report_id == report_id and (player is None or player in found.entrants):
+            return found
+    raise UnknownError(f"There is no report {report_id!r} to answer. Check the ID.")
 
 
 def answer_report(
     pool: PoolReader, report_id: str, player: int | None = None, *, agrees: bool, actor: str = CONFIRMED
-) -> Report:
-    """Confirm a report, or object to it. Once it is accepted or refused, answers have no effect.
+) -> Outcome:
+    """Confirm a report, or object to it. Once it counts or is refused, answers have no effect.
 
     Args:
         pool: the pool.
@@ -246,44 +275,49 @@ def answer_report(
 
     Raises:
         UnknownError: there is no such report with this player.
-        PodiumError: it would be accepted, but its event is invalid.
+        PodiumError: it would count, but its event is invalid.
     """
-    for found in read_reports(pool):
-        if found.report_id == report_id and (player is None or player in {row["player"] for row in found.rows}):
-            break
-    else:
-        raise UnknownError(f"There is no report {report_id!r} to answer. Check the ID.")
+    found = find_report(pool, report_id, player)
     if found.status not in WAITING:
-        return as_answer(pool, found)
+        return as_answer(pool, found), ()
     if player is None:
-        found = replace(found, status=ACCEPTED if agrees else REFUSED, actor=actor)
+        status = COUNTED if agrees else REFUSED
     elif player == found.player and not agrees:
-        found = replace(found, status=REFUSED)
+        status = REFUSED
     else:
-        found = replace(found, answers=found.answers | {player: agrees}, actor=CONFIRMED)
-        rows = zip(found.rows, event_rows(pool, found), strict=True)
-        teams = {stored["player"]: row.get("team", row["player"]) for stored, row in rows}
-        is_enough = found.consent(teams) >= read_report_rules(pool.description.reports).share
-        status = ACCEPTED if is_enough else OPEN
-        found = replace(found, status=status if all(found.answers.values()) else DISPUTED)
-    if found.status == ACCEPTED:
-        propose(pool, found)
-    keep(pool, found)
-    return as_answer(pool, found)
+        found = replace(found, answers=found.answers | {player: agrees})
+        status = status_by_answers(pool, found)
+    return keep(pool, replace(found, status=status), actor)
 
 
-def accept_due(pool: PoolReader) -> list[tuple[StoredReport, list[dict[str, Any]]]]:
-    """Accept the reports to which nobody has objected in time. Return all accepted ones, with rows of their events."""
+def status_by_answers(pool: PoolReader, found: StoredReport) -> str:
+    """Return a report's status after an answer of a player. Teammates alone cannot confirm it."""
+    if not all(found.answers.values()):
+        return DISPUTED
+    rows = zip(found.rows, event_rows(pool, found), strict=True)
+    teams = {stored["player"]: row.get("team", row["player"]) for stored, row in rows}
+    has_opponent = any(teams[player] != teams[found.player] for player in found.answers if player != found.player)
+    share = (len(found.answers) - 1) / (len(teams) - 1)
+    return COUNTED if has_opponent and share >= read_report_rules(pool.description.reports).share else OPEN
+
+
+def due_reports(pool: PoolReader) -> list[str]:
+    """Return the IDs of the reports to which nobody has objected in time, and delete old reports."""
     pool.run(DELETE_OLD, before=now() - KEPT_US)
-    hours, due = read_report_rules(pool.description.reports).hours, []
-    for waiting in read_reports(pool):
-        found = waiting
-        if found.status == OPEN and hours and found.reported_at + hours * HOUR_US <= now():
-            found = replace(found, status=ACCEPTED, actor=UNOPPOSED)
-            keep(pool, found)
-        if found.status == ACCEPTED:
-            due.append((found, event_rows(pool, found)))
-    return due
+    hours = read_report_rules(pool.description.reports).hours
+    due = now() - (math.inf if hours is None else hours * HOUR_US)
+    return [found.report_id for found in read_reports(pool) if found.status == OPEN and found.reported_at <= due]
+
+
+def count_due(pool: PoolReader, report_id: str) -> Sequence[Receipt]:
+    """Count a report that is due, unless somebody has objected in the meantime."""
+    found = find_report(pool, report_id)
+    return keep(pool, replace(found, status=COUNTED), UNOPPOSED)[1] if found.status == OPEN else ()
+
+
+def dispute(pool: PoolReader, report_id: str) -> None:
+    """Let an organiser decide about a report that cannot count."""
+    pool.run(DISPUTE, which=report_id)
 
 
 def restart_hours(connection: sa.Connection, *which: sa.ColumnElement[bool]) -> None:

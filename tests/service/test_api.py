@@ -293,7 +293,7 @@ def test_each_route_accepts_only_its_roles(method, path, body, needed, its_store
             numbers = known_numbers(pool, ["a", "b"]).values()
             entries = [{"player": number, "position": place} for place, number in enumerate(numbers, 1)]
             started_at = datetime.now(UTC).isoformat()
-            keep(pool, StoredReport("report-1", now(), "open", "", 1, started_at, entries, {}))
+            keep(pool, StoredReport("report-1", now(), "open", 1, started_at, entries, {}), "")
     create_key(its_store.engine, "spare", READ, "main")
     create_webhook(its_store.engine, "main", "https://example.org")
     address = path.format(**PARTS)

@@ -2,7 +2,7 @@
 
 from contextlib import closing
 from datetime import UTC, datetime
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 import pytest
 from races import calling
@@ -136,6 +136,39 @@ def test_a_date_in_the_title_is_used_and_other_fields_are_checked(store):
     span = send(admin, PLACES, every="monthly")
     assert (span.status_code, "for example 1w" in words(span.text)) == (422, True)
     assert ["every", "monthly"] in form_of(span.text, "/upload")[1]
+
+
+TABLE = """event_id,started_at,player,position,club,link,steam_id
+e1,2026-01-01,Jonas,1,Wolves,https://example.org/jonas,1
+e1,2026-01-01,mika,2,Bears,nowhere,1
+"""
+
+
+@pytest.mark.parametrize("name", ["", "results.csv"])
+def test_columns_of_a_pasted_or_uploaded_table_become_details(store, name):
+    admin, refused = Admin(store), ("nowhere", "'steam:1' is already another player")
+    dry = send(admin, TABLE, name)
+    assert "Details of 2 players would change" in words(dry.text)
+    assert store.player_details("main") == ()
+    shown = words(dry.text), unquote(apply(admin, dry).headers["set-cookie"])
+    assert [text for text in shown if not all(word in text for word in refused)] == []
+    assert [(row.player, row.club) for row in store.player_details("main")] == [
+        ("Jonas", "Wolves"),
+        ("mika", "Bears"),
+    ]
+    again = send(admin, TABLE.replace("nowhere", "").replace("2,Bears,,1", "2,Bears,,"), name)
+    assert "There is nothing to do" in words(again.text)
+
+
+def test_a_table_pasted_as_a_correction_may_have_details(store):
+    admin, row = Admin(store), {"event_id": "e1", "started_at": "2026-01-01"}
+    store.submit("main", [row | {"player": name, "position": place} for place, name in enumerate(("Jonas", "mika"), 1)])
+    action, fields = form_of(admin.get("/events/e1").text, "/events/e1")
+    for club in ("Wolves", "Owls"):  # the second time, the event stays the same
+        dry = admin.client.post(action, data=dict(fields) | {"pasted": TABLE.replace("Wolves", club)})
+        assert "Details of" in words(dry.text)
+        assert admin.send(dry, "/apply", reason="the club").status_code == 303
+        assert [row.club for row in store.player_details("main")] == [club, "Bears"]
 
 
 def test_the_order_is_set_with_forms_and_over_http(store):

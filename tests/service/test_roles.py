@@ -377,7 +377,7 @@ def past(store):
         with store.writing("main") as pool:
             numbers = known_numbers(pool, ["a", "b"]).values()
             results = [{"player": number, "position": place} for place, number in enumerate(numbers, 1)]
-            keep(pool, StoredReport(report_id, now(), "open", "", 1, RECENT, results, {}))
+            keep(pool, StoredReport(report_id, now(), "open", 1, RECENT, results, {}), "")
     return store
 
 

@@ -174,6 +174,23 @@ def test_readers_find_nobody_by_an_id(pool):
     assert pool.submit("main", rows(3, (BY_ID, "ben")))[0].changes[0].player == "ana"
 
 
+def test_streams_exports_and_lists_name_players_without_ids(pool):
+    pool.describe_pool("main", points_scheme="f1")
+    pool.submit("main", rows(2, (BY_ID, "cleo")))
+    with calling(pool, "read") as client:
+        paths = [
+            path.format(pool="main", by="club")
+            for path, methods in client.app.openapi()["paths"].items()
+            if "get" in methods and "{pool}" in path and "{" not in path.replace("{pool}", "").replace("{by}", "")
+        ]
+        paths += ["/main", "/main/events", "/main/events/e2", "/main/feed.xml", "/main/standings"]
+        sent = {path: client.get(path, params={"seconds": 0.1} if "stream" in path else {}) for path in paths}
+        sent["again"] = client.get("/api/v1/pools/main/stream?seconds=0.1", headers={"Last-Event-ID": "0"})
+    assert [path for path, answer in sent.items() if IDS["discord"] in answer.text or IDS["steam"] in answer.text] == []
+    assert "ana" in sent["again"].text
+    assert sum(answer.status_code == 200 for answer in sent.values()) > 20
+
+
 def test_a_pool_may_show_ids_to_readers(pool):
     with pytest.raises(podium.ParameterError, match="ids=some"):
         pool.describe_pool("main", display="ids=some")
@@ -236,7 +253,7 @@ def test_columns_of_a_sheet_become_details(pool, tmp_path):
     assert "details of players: Verein, Land, division, link, steam_id" in read.notes[0]
     before = pool.player_details("main")
     dry = ingest(pool, file, "--started-at", "2026-01-01", "--dry-run")
-    assert "details of 2 players would be: club, division, link, steam, country" in dry
+    assert "details of 2 players would change" in dry
     assert pool.player_details("main") == before
     done = ingest(pool, file, "--started-at", "2026-01-01")
     assert "ben: link: 'not a page' is not the address of a page" in done
@@ -275,22 +292,28 @@ def test_clubs_that_are_teams_stay_teams(tmp_path):
 
 
 def test_events_of_the_api_have_details(pool):
-    entries = [{"player": "ana", "position": 1, "club": "Wolves", "country": ""}, {"player": "ben", "position": 2}]
+    entries = [
+        {"player": "ana", "position": 1, "club": "Wolves", "country": "", "steam": "1"},
+        {"player": "zoe", "position": 2, "club": "Bears"},
+    ]
     event = {"event_id": "e9", "started_at": "2026-01-01T00:00:00Z", "entries": entries}
-    path = "/api/v1/pools/main/events"
+    path, fixed = "/api/v1/pools/main/events", "ana: has a different steam ID. An admin can change it."
     with calling(pool, "write") as client:
-        assert client.post(f"{path}?dry_run=true", json=event).status_code == 200
-        assert details(pool).club == "Kart Club"
-        assert client.post(path, json=event).status_code == 201
-        assert (details(pool).club, details(pool).country) == ("Wolves", "DE")
-        entries[0] |= {"club": "Bears", "link": "nowhere"}
+        (receipt,) = client.post(f"{path}?dry_run=true", json=event).json()
+        assert receipt["warnings"] == ["details of 2 players would change", fixed]
+        assert (details(pool).club, details(pool, "zoe")) == ("Kart Club", None)
+        (receipt,) = client.post(path, json=event).json()
+        assert receipt["warnings"] == [fixed]
+        assert (details(pool).club, details(pool).country, details(pool, "zoe").club) == ("Wolves", "DE", "Bears")
+        entries[0] |= {"club": "Bears", "link": "nowhere", "steam": None}
         (receipt,) = client.post(path, json=event).json()
         assert receipt["duplicate"]
         assert "nowhere" in receipt["warnings"][0]
         assert details(pool).club == "Bears"
     with calling(pool) as client:
-        assert client.put(
-            f"{path}/e9", json=event | {"entries": [entries[0] | {"club": "Owls"}, entries[1]]}
-        ).is_success
-        assert details(pool).club == "Owls"
+        for dry_run, club in ((True, "Bears"), (False, "Owls")):
+            sent = event | {"entries": [entries[0] | {"club": "Owls"}, entries[1]]}
+            receipt = client.put(f"{path}/e9", json=sent, params={"dry_run": dry_run}).json()
+            assert "nowhere" in receipt["warnings"][-1]
+            assert details(pool).club == club
     assert pool.verify() == []

@@ -96,7 +96,8 @@ class Receipt(TypedDict):
     # The totals of the changes that the request would cause. Only in the first receipt of a dry run.
     totals: Totals | None
     next: str | None  # Cursor for the next page of effects (`effects_after`). Null on the last page.
-    warnings: list[str]  # Warnings about names that are similar to existing ones, and unused values.
+    # Warnings about names that are similar to existing ones, unused values, and details of players.
+    warnings: list[str]
     # Head of the log. Keep it, so that `podium verify --head` can detect removed entries. Null in a dry run.
     head: Head | None
     # Note on late results and corrections if the system learns from the pool. For the first events of a pool, a note if

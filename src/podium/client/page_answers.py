@@ -78,12 +78,14 @@ class Report(TypedDict):
     reported_at: datetime  # Time at which it was reported.
     started_at: datetime | None  # Start of the event. Null in a pool without dates.
     # Status. An objection makes it `disputed`, and an organiser then decides.
-    status: Literal["open", "disputed", "accepted", "counted", "refused"]
+    status: Literal["open", "disputed", "counted", "refused"]
     result: str  # The result as text, such as `1. ana, 2. ben`.
     confirmed: list[str]  # Entrants who confirmed it, including the one who reported it.
     objected: list[str]  # Entrants who objected.
     counts_at: datetime | None  # Time at which it counts if nobody objects. Null if only answers decide.
-    problem: str | None  # Reason why it cannot count, such as two accounts that were merged. Usually null.
+    # In the list of waiting reports, the reason why it cannot count, such as two accounts that were merged. Usually
+    # null.
+    problem: str | None
 
 
 class PlayerPage(TypedDict):

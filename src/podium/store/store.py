@@ -215,6 +215,7 @@ class Store(Reader):
 
     rename, name_players = writes(accounts.rename_player), writes(accounts.name_players)
     set_details, take_details = writes(accounts.set_details), writes(accounts.take_details)
+    preview_details = reads(accounts.preview_details)
     anonymize = writes(anonymizing.anonymize, even_closed=True, forgets=True)
     anonymization = reads(anonymizing.anonymization)
     blank_reason = writes(log.blank_reason, even_closed=True, forgets=True)

@@ -226,10 +226,7 @@ def ingest(
 
     done = run_or_ask(run, flags)
     refusals = [] if dry_run else store.name_players(target, called, actor=actor)
-    if details := getattr(events, "details", ()):
-        fields = ", ".join(dict.fromkeys(name for row in details for name in row if name != "player"))
-        show.note(f"details of {counted(len(details), 'player')}{' would be' if dry_run else ''}: {fields}")
-        refusals += [] if dry_run else store.take_details(target, details, actor=actor)
+    refusals += store.take_details(target, getattr(events, "details", ()), actor=actor, dry_run=dry_run)
     for refusal in refusals:
         show.note(f"{refusal}")
     if not isinstance(done, list):

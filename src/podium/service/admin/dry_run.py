@@ -80,6 +80,7 @@ async def look_at(
     def find_effect() -> Page:
         refuse_beyond_key(admission, intent)
         seen, pool = store.preview(admission.pool, intent.act()), store.pool(admission.pool)
+        on_details = store.take_details(admission.pool, details_of(intent), dry_run=True)
         rows = [(rating, change_of(rating, pool.system.digits)) for rating in seen.ratings]
         receipts: list[Receipt] = seen.answer if isinstance(seen.answer, list) else []
         # the changes from a resubmitted sheet
@@ -96,10 +97,10 @@ async def look_at(
             pool=pool_header(pool),
             intent=intent,
             number=number or intent.keep(admission),
-            preview=seen,
+            preview=replace(seen, is_repeat=seen.is_repeat and not on_details),
             reason=reason,
             is_stale=is_stale,
-            notes=(*notes, seen.notice) if seen.notice else notes,
+            notes=(*notes, *filter(None, [seen.notice]), *on_details[:MAX_ROWS]),
             result=result,
             result_columns={
                 name: title for name, title in RESULT_COLUMNS.items() if any(name in row for row in result)
@@ -150,10 +151,11 @@ def with_answers(intent: Intent, title: str, meant: str) -> Intent:
         return intent
     if title:
         rows = rows.with_columns(title=pl.lit(title))
+    new, _, known = meant.partition("\t")
     if meant:
-        new, _, known = meant.partition("\t")
         rows = rows.with_columns(pl.col("player").replace(new, known))
-    return replace(intent, details={**intent.details, ROWS: rows})
+    details = [{**row, "player": known if row["player"] == new else row["player"]} for row in details_of(intent)]
+    return replace(intent, details={**intent.details, ROWS: rows, "details": details})
 
 
 def change_of(moved: MovedRating, digits: int) -> Decimal | None:
@@ -224,9 +226,9 @@ async def apply(admission: Sender) -> Response:
     except PodiumError as error:
         return await refusal(admission, error, intent.heading, intent)
     count(admission, answer)
-    await run_in(threads.writing, store_names_and_details, admission, names, intent.details.get("details", ()))
+    refusals = await run_in(threads.writing, store_names_and_details, admission, names, details_of(intent))
     path = pool_address(admission.pool, *intent.landing(answer))
-    return go_on(admission.request, path, intent.done, undo)
+    return go_on(admission.request, path, " ".join([intent.done, *refusals]), undo)
 
 
 def names_to_give(admission: Admission, intent: Intent) -> Mapping[str, str]:
@@ -239,18 +241,29 @@ def names_to_give(admission: Admission, intent: Intent) -> Mapping[str, str]:
     return {player: name for player, name in names.items() if player not in known}
 
 
+def details_of(intent: Intent) -> Sequence[Mapping[str, str]]:
+    """Return the details of players that came with results."""
+    details: Sequence[Mapping[str, str]] = intent.details.get("details", ())
+    return details
+
+
 def store_names_and_details(
     admission: Admission, names: Mapping[str, str], details: Sequence[Mapping[str, str]]
-) -> None:
-    """Rename players from their IDs to their names, and set their details. If this fails, the results stay stored."""
+) -> list[str]:
+    """Rename players from their IDs to their names, and set their details. If this fails, the results stay stored.
+
+    Returns:
+        A sentence for each name or detail that could not be stored.
+    """
     store, pool, actor = admission.store, admission.pool, admission.key.name
+    refusals = []
     try:
-        if names:
-            store.name_players(pool, names, actor=actor)
-        if details:
-            store.take_details(pool, details, actor=actor)
+        refusals += store.name_players(pool, names, actor=actor) if names else []
+        refusals += store.take_details(pool, details, actor=actor)
     except PodiumError as error:
         LOGGER.warning("pool %s: players could not get the names and details in a file: %s", pool, error)
+        refusals.append(str(error))
+    return refusals
 
 
 def count(admission: Admission, answer: Any) -> None:

@@ -254,7 +254,7 @@ async def show_sent(admission: Admission, form: Form, file: WaitingFile, number:
             answer.headers["Retry-After"] = str(error.retry_after_s)
         return answer
     details: dict[str, Any] = {"rows": sent.rows, "names": dict(sent.names), "made_up": sent.made_up}
-    details |= {"details": [dict(row) for row in sent.details]} if sent.details else {}
+    details["details"] = [*sent.details]
     sheet = [sheet_name(name) if file.name else "", sent.map, ""]
     details |= {"sheet": sheet, "made": dict(sent.made)}
     details |= {} if sent.order is None else {"order": sent.order}
@@ -312,7 +312,8 @@ async def amend(admission: Admin, event_id: EventId) -> Response:
         page.error, page.pasted = error, pasted or page.pasted
         page.table = page.table if pasted else table
         return render(admission.request, page, status=status_of(error))
-    return await look_at(admission, Intent("amend", {"event_id": event_id, "rows": sent.rows}), notes=sent.notes)
+    details = {"event_id": event_id, "rows": sent.rows, "details": [*sent.details]}
+    return await look_at(admission, Intent("amend", details), notes=sent.notes)
 
 
 @router.post("/events/{event_id}/{act}")

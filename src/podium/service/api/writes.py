@@ -4,7 +4,7 @@ Each route parses its body strictly, and makes its changes in one transaction ou
 """
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, replace
 from datetime import datetime, timedelta
 from typing import Annotated, Any, TypeVar
@@ -25,6 +25,7 @@ from podium.service.api.dependencies import (
     RequestedAct,
     RequestedWrite,
     Sent,
+    WriterAct,
     parsed,
 )
 from podium.service.api.receiving import SentEvents, parse_events
@@ -173,13 +174,24 @@ async def submit(
             dry_run=True,
             effects_after=effects_after,
         )
+    else:
+        receipts = await intake.submit(pool, sent.rows, act.key, sent.match_ids)
+    receipts[0] = await with_details(act, pool, receipts[0], sent.details, dry_run=dry_run)
+    if dry_run:
         return bodies.json_response(list[Receipt], receipts)
-    receipts = await intake.submit(pool, sent.rows, act.key, sent.match_ids)
-    if sent.details:
-        refusals = await act.run(act.store.take_details, pool, sent.details)
-        receipts[0] = replace(receipts[0], warnings=(*receipts[0].warnings, *refusals))
     metrics.count_receipts(pool, receipts)
     return bodies.json_response(list[Receipt], receipts, 200 if all(receipt.duplicate for receipt in receipts) else 201)
+
+
+async def with_details(
+    act: WriterAct, pool: str, receipt: Receipt, details: Sequence[Mapping[str, str]], *, dry_run: bool
+) -> Receipt:
+    """Store the details of players that came with results. Return the receipt with warnings about them."""
+    if not details:
+        return receipt
+    threads = act.threads.planning if dry_run else act.threads.writing
+    notes = await run_in(threads, act.store.take_details, pool, details, actor=act.key, dry_run=dry_run)
+    return replace(receipt, warnings=(*receipt.warnings, *notes))
 
 
 @immutable
@@ -192,7 +204,14 @@ class Correction(AdminAct):
     dry_run: DryRun = False
     effects_after: EffectsAfter = None
 
-    async def correct(self, pool: str, event_id: str, act: Callable[..., Receipt], content: Any) -> Response:
+    async def correct(
+        self,
+        pool: str,
+        event_id: str,
+        act: Callable[..., Receipt],
+        content: Any,
+        details: Sequence[Mapping[str, str]] = (),
+    ) -> Response:
         """Run the correction, or preview its effect, and return the receipt."""
         correction = functools.partial(
             act, pool, content, actor=self.key, reason=self.reason, versions=versions_in(self.if_match),
@@ -206,6 +225,7 @@ class Correction(AdminAct):
         receipt = await run_in(self.threads.planning if self.dry_run else self.threads.writing, correction)
         if not self.dry_run:
             self.metrics.rerated.labels(pool).inc(receipt.rerated)
+        receipt = await with_details(self, pool, receipt, details, dry_run=self.dry_run)
         return bodies.json_response(Receipt, receipt)
 
 
@@ -229,10 +249,7 @@ async def amend(
     if body.match_id is not None:
         raise RefusedError("match_id", "cannot be changed. Leave it out of the correction.")
     refuse_backdated(correction.request, body.whens())
-    answer = await correction.correct(pool, event_id, correction.store.amend, body.rows())
-    if not correction.dry_run and (details := body.details()):
-        await correction.run(correction.store.take_details, pool, details)
-    return answer
+    return await correction.correct(pool, event_id, correction.store.amend, body.rows(), body.details())
 
 
 @router.post("/{pool}/events/{event_id}/void", response_model=Receipt, responses=REFUSALS_OF_CORRECTIONS)

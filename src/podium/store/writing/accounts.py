@@ -3,13 +3,13 @@
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import repeat
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
 
 from podium.engine.tables.equipment import called, equipment_name, kind_and_name
-from podium.errors import Fault, MeetingError, ParameterError, ResultsError
+from podium.errors import Fault, MeetingError, ParameterError, PodiumError, ResultsError
 from podium.ledger.saved import read_start
 from podium.log.content import Content
 from podium.log.database import StoreError
@@ -35,6 +35,7 @@ from podium.pool.snapshot import UNRATED, Snapshot
 from podium.results.names import admit, is_page_address, normalise
 from podium.store.following import PoolReader
 from podium.store.writing.proposals import Act, Proposal
+from podium.support.words import counted
 from podium.views.changes import career_of
 from podium.views.details import DETAILS, details_by_account
 from podium.views.names import accounts_of, number_of
@@ -271,22 +272,34 @@ def name_players(pool: PoolReader, names: Mapping[str, str], *, actor: str = "")
     return refusals
 
 
-def take_details(pool: PoolReader, rows: Iterable[Mapping[str, Any]], *, actor: str = "") -> list[str]:
+class NewDetails(NamedTuple):
+    """Changes of players' details."""
+
+    changes: Mapping[int, tuple[dict[str, str], dict[str, str]]]  # by number, all details before and after
+    errors: Sequence[PodiumError]  # for invalid details, which stay as they were
+
+
+def take_details(
+    pool: PoolReader, rows: Sequence[Mapping[str, Any]], *, actor: str = "", dry_run: bool = False
+) -> list[str]:
     """Set the details that came with results of players whom the pool knows. IDs and deleted names stay as they are.
 
     Returns:
-        A sentence for each detail that is invalid, and stays as it was.
+        A sentence for each detail that is invalid, and stays as it was. A dry run also counts the players who change.
     """
-    refusals: list[str] = []
-    given = [*rows]
-    known = known_numbers(pool, [row["player"] for row in given])
-    set_details(pool, [row for row in given if row["player"] in known], actor=actor, refusals=refusals)
-    return refusals
+    names = [row["player"] for row in rows]
+    numbers = known_numbers(pool, names)
+    if dry_run:
+        numbers |= {name: number for number, name in provisional_numbers(pool, names).newcomers.items()}
+    new = find_changes(pool, rows, numbers, keeps_ids=True)
+    notes = [*map(str, new.errors)]
+    if dry_run:
+        return ([f"details of {counted(len(new.changes), 'player')} would change"] if new.changes else []) + notes
+    store_details(pool, new, actor)
+    return notes
 
 
-def set_details(
-    pool: PoolReader, rows: Iterable[Mapping[str, Any]], *, actor: str = "", refusals: list[str] | None = None
-) -> int:
+def set_details(pool: PoolReader, rows: Sequence[Mapping[str, Any]], *, actor: str = "") -> int:
     """Set details of players, such as club and country, and IDs by which results may name them. No rating changes.
 
     Args:
@@ -294,7 +307,6 @@ def set_details(
         rows: a dict for each player with `player` and any of `country`, `club`, `division`, `link`, `discord`, `steam`
             and `fide`. Missing and None values do not change, and an empty string removes a detail.
         actor: the sender, for the log.
-        refusals: a list to which to add a sentence for each invalid detail. Default: the first one is an error.
 
     Returns:
         The number of players whose details have changed.
@@ -303,33 +315,70 @@ def set_details(
         ParameterError: a detail is unknown or invalid.
         StoreError: the ID belongs to another player.
     """
-    given = [*rows]
-    names = admit_names(pool, [str(row.get("player")) for row in given])
-    numbers = ends_of(names, numbers_of(pool, names), pool.snapshot.merged)
-    known, entries = details_by_account(pool, numbers), []
-    for number, row in zip(numbers, given, strict=True):
-        before, changed = known.get(number, {}), dict[str, str]()
-        for field, text in row.items():
-            if field == "player" or text is None:
+    names = admit_names(pool, [str(row.get("player")) for row in rows])
+    named = [{**row, "player": name} for row, name in zip(rows, names, strict=True)]
+    new = find_changes(pool, named, numbers_of(pool, names))
+    if new.errors:
+        raise new.errors[0]
+    store_details(pool, new, actor)
+    return len(new.changes)
+
+
+def find_changes(
+    pool: PoolReader, rows: Sequence[Mapping[str, Any]], numbers: Mapping[str, int], *, keeps_ids: bool = False
+) -> NewDetails:
+    """Compare details with the stored ones.
+
+    Args:
+        pool: the pool.
+        rows: the same as in `set_details`. Players without a number are skipped.
+        numbers: the players' numbers, by name.
+        keeps_ids: True if an ID cannot replace a different one.
+    """
+    given = [row for row in rows if row["player"] in numbers]
+    players = ends_of([row["player"] for row in given], numbers, pool.snapshot.merged)
+    known, errors = details_by_account(pool, players), list[PodiumError]()
+    after = {player: known.get(player, {}) for player in players}
+    has_owner = dict[str, bool]()  # by ID, after the changes so far
+
+    def admit_detail(name: str, text: Any, former: str) -> str:
+        value = valid_detail(name, text)
+        if name not in IDS or value == former:
+            return value
+        if former and keeps_ids:
+            raise StoreError(f"has a different {name} ID. An admin can change it.")
+        alias = f"{name}:{value}"
+        if value and has_owner.get(alias, bool(exact_numbers(pool, [alias]))):
+            raise StoreError(f"{alias!r} is already another player. Merge the two if they are the same.")
+        has_owner.update({f"{name}:{former}": False, alias: True})
+        return value
+
+    for player, row in zip(players, given, strict=True):
+        for name, text in row.items():
+            if name == "player" or text is None:
                 continue
             try:
-                value = valid_detail(field, text)
-                if field in IDS:
-                    replace_id(pool, number, field, before.get(field, ""), value, is_fixed=refusals is not None)
-                changed[field] = value
+                value = admit_detail(name, text, after[player].get(name, ""))
             except (ParameterError, StoreError) as error:
-                if refusals is None:
-                    raise
-                refusals.append(f"{row['player']}: {error}")
-        after = {field: text for field, text in (before | changed).items() if text}
-        if after == before:
-            continue
-        known[number] = after
-        fields = sorted(field for field in changed if changed[field] != before.get(field, ""))
+                errors.append(type(error)(f"{row['player']}: {error}"))
+            else:
+                after[player] = {each: kept for each, kept in (after[player] | {name: value}).items() if kept}
+    changes = {player: (known.get(player, {}), new) for player, new in after.items() if new != known.get(player, {})}
+    return NewDetails(changes, errors)
+
+
+def store_details(pool: PoolReader, new: NewDetails, actor: str) -> None:
+    """Store details next to the log, IDs as names by which results may name a player, and an entry for each player."""
+    entries, aliases = [], []
+    for number, (before, after) in new.changes.items():
+        fields = sorted(name for name in before | after if before.get(name) != after.get(name))
+        for kind in {*IDS} & {*fields}:
+            forget_alias(pool, f"{kind}:{before.get(kind, '')}")
+            aliases += [(f"{kind}:{after[kind]}", number)] if kind in after else []
         body = {"fields": fields, "details": json.dumps(after, ensure_ascii=False)}
         entries.append(json_entry(str(number), body, actor))
+    insert_aliases(pool, aliases)
     append(pool, DETAIL, entries)
-    return len(entries)
 
 
 def valid_detail(field: str, text: Any) -> str:
@@ -339,22 +388,3 @@ def valid_detail(field: str, text: Any) -> str:
     if field == "link" and value and not is_page_address(value):
         raise ParameterError(f"link: {value!r} is not the address of a page. Write it in full, with https://.")
     return admit(value, field) if value else ""
-
-
-def replace_id(pool: PoolReader, number: int, kind: str, before: str, after: str, *, is_fixed: bool) -> None:
-    """Give a player a new ID, by which results may name the player, in place of the former one.
-
-    Raises:
-        StoreError: the ID is another player's, or `is_fixed` and the player has a different one.
-    """
-    if before == after:
-        return
-    if before and is_fixed:
-        raise StoreError(f"has a different {kind} ID. An admin can change it.")
-    alias = f"{kind}:{after}"
-    if after and exact_numbers(pool, [alias]):
-        raise StoreError(f"{alias!r} is already another player. Merge the two if they are the same.")
-    if before:
-        forget_alias(pool, f"{kind}:{before}")
-    if after:
-        insert_aliases(pool, [(alias, number)])

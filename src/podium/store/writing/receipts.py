@@ -80,7 +80,9 @@ class Receipt:
         "The totals of the changes that the request would cause. Only in the first receipt of a dry run."
     )
     next: str | None = described("Cursor for the next page of effects (`effects_after`). Null on the last page.")
-    warnings: tuple[str, ...] = described("Warnings about names that are similar to existing ones, and unused values.")
+    warnings: tuple[str, ...] = described(
+        "Warnings about names that are similar to existing ones, unused values, and details of players."
+    )
     head: Head | None = described(
         "Head of the log. Keep it, so that `podium verify --head` can detect removed entries. Null in a dry run."
     )

@@ -66,8 +66,7 @@ class Report:
     counts_at: datetime | None = described("Time at which it counts if nobody objects. Null if only answers decide.")
     problem: str | None = described(
         "In the list of waiting reports, the reason why it cannot count, such as two accounts that were merged. Usually"
-        " null.",
-        default=None,
+        " null."
     )
 
 

@@ -96,7 +96,7 @@ def judge_contest(
     total = 0.0
     for i in range(start, stop):
         me = read(entering_states, slot_at(columns, i, first), entering)
-        seed = seed_of(columns, entering, entering_states, start, stop, first, me.strength, me.strength)
+        seed = seed_of(columns, entering, entering_states, start, stop, first, me.strength) - 0.5  # their own half
         rank = math.sqrt(lines[i - start, WORST_RANK] * seed)
         excluded = 0.0 if params.counts_self else me.strength
         deserved = rating_of_rank(
@@ -138,19 +138,13 @@ def strength_of(params: Any, rating: float) -> float:
 
 
 @kernel
-def seed_of(
-    columns: Any, entering: Any, states: Any, start: int, stop: int, first: int, mine: float, excluded: float
-) -> float:
-    """Return the expected place for a strength: 1 plus the sum of the contestants' probabilities of being ahead.
-
-    Args:
-        excluded: Strength of a contestant to leave out, or 0 if all contestants count.
-    """
+def seed_of(columns: Any, entering: Any, states: Any, start: int, stop: int, first: int, mine: float) -> float:
+    """Return the expected place for a strength: 1 plus the sum of the contestants' probabilities of being ahead."""
     seed = 1.0
     for i in range(start, stop):
         theirs = read(states, slot_at(columns, i, first), entering).strength
         seed += theirs / (theirs + mine)
-    return seed - excluded / (excluded + mine)
+    return seed
 
 
 @kernel
@@ -176,7 +170,7 @@ def rating_of_rank(
         mine, at = strength_of(params, middle), int(middle)
         seed = seeds[at, 0] if stop - start >= LARGE else 0.0
         if seed == 0.0:
-            seed = seed_of(columns, entering, states, start, stop, first, mine, 0.0)
+            seed = seed_of(columns, entering, states, start, stop, first, mine)
             if stop - start >= LARGE:
                 seeds[at, 0] = seed
         if seed - absent / (absent + mine) < rank:

@@ -8,8 +8,7 @@ import numpy as np
 from podium.errors import UnknownError
 from podium.ledger.championship import Championship, championship
 from podium.ledger.point_schemes import read_scheme
-from podium.results.names import normalise
-from podium.views.boards.seasons import Span, season_spans
+from podium.views.boards.seasons import Span, find_span, season_spans
 from podium.views.reader import PoolAt
 from podium.views.results import counting_results
 
@@ -45,13 +44,10 @@ def calculate(pool: PoolAt, season: str | None, before: bool, top: int) -> Champ
 
 
 def span_of(pool: PoolAt, season: str | None = None, *, before: bool = False) -> Span:
-    spans = [*season_spans(pool)]
-    if season is None:
-        return spans[-1] if spans else Span("", False, None, None)
-    for span in spans:
-        if span.season in (season, normalise(season)) and span.is_before == before:
-            return span
-    raise UnknownError(f"pool {pool.name!r} has no season {season!r}. Check the name.")
+    if season is not None:
+        return find_span(pool, season, before=before)
+    *_, newest = Span("", False, None, None), *season_spans(pool)
+    return newest
 
 
 def races_ahead(pool: PoolAt) -> int | None:

@@ -8,7 +8,6 @@ from typing import TypeVar
 from podium.log.log import titles_in
 from podium.log.players import IDS, names_of
 from podium.support.answers import answer, described
-from podium.views.names import accounts_of
 from podium.views.reader import PoolAt
 
 FILTERS = ("country", "club", "division")  # the details by which boards can be filtered
@@ -75,8 +74,7 @@ def details_by_name(pool: PoolAt) -> dict[str, dict[str, str]]:
 
 def details_of(pool: PoolAt, number: int, name: str) -> PlayerDetail | None:
     """Return the details of a player, or None if the player has none."""
-    own = details_by_account(pool, accounts_of(pool, number))
-    found = own[number] if number in own else next(reversed(own.values()), {})
+    found = details_by_number(pool).get(number, {})
     detail = shown_detail(pool, name, found)
     return detail if detail.ids or {*DETAILS} & {*found} else None
 

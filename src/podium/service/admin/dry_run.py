@@ -80,7 +80,7 @@ async def look_at(
     def find_effect() -> Page:
         refuse_beyond_key(admission, intent)
         seen, pool = store.preview(admission.pool, intent.act()), store.pool(admission.pool)
-        on_details = store.take_details(admission.pool, details_of(intent), dry_run=True)
+        on_details = store.take_details(admission.pool, intent.details.get("details", ()), dry_run=True)
         rows = [(rating, change_of(rating, pool.system.digits)) for rating in seen.ratings]
         receipts: list[Receipt] = seen.answer if isinstance(seen.answer, list) else []
         # the changes from a resubmitted sheet
@@ -154,8 +154,9 @@ def with_answers(intent: Intent, title: str, meant: str) -> Intent:
     new, _, known = meant.partition("\t")
     if meant:
         rows = rows.with_columns(pl.col("player").replace(new, known))
-    details = [{**row, "player": known if row["player"] == new else row["player"]} for row in details_of(intent)]
-    return replace(intent, details={**intent.details, ROWS: rows, "details": details})
+    details = intent.details.get("details", ())
+    renamed = [row | {"player": known} if row["player"] == new else row for row in details]
+    return replace(intent, details={**intent.details, ROWS: rows, "details": renamed})
 
 
 def change_of(moved: MovedRating, digits: int) -> Decimal | None:
@@ -226,7 +227,9 @@ async def apply(admission: Sender) -> Response:
     except PodiumError as error:
         return await refusal(admission, error, intent.heading, intent)
     count(admission, answer)
-    refusals = await run_in(threads.writing, store_names_and_details, admission, names, details_of(intent))
+    refusals = await run_in(
+        threads.writing, store_names_and_details, admission, names, intent.details.get("details", ())
+    )
     path = pool_address(admission.pool, *intent.landing(answer))
     return go_on(admission.request, path, " ".join([intent.done, *refusals]), undo)
 
@@ -239,12 +242,6 @@ def names_to_give(admission: Admission, intent: Intent) -> Mapping[str, str]:
     with admission.store.reading(admission.pool) as pool:
         known = known_numbers(pool, [*names])
     return {player: name for player, name in names.items() if player not in known}
-
-
-def details_of(intent: Intent) -> Sequence[Mapping[str, str]]:
-    """Return the details of players that came with results."""
-    details: Sequence[Mapping[str, str]] = intent.details.get("details", ())
-    return details
 
 
 def store_names_and_details(

@@ -1,5 +1,6 @@
 """Pages that create, describe, rate, export, close and delete pools."""
 
+import math
 from dataclasses import fields
 from functools import cache
 from tempfile import SpooledTemporaryFile
@@ -11,8 +12,9 @@ from fastapi import Response
 from podium.engine.system import System, as_setting, kinds
 from podium.errors import ParameterError
 from podium.ledger.leaderboard import instant
-from podium.ledger.point_schemes import SCHEMES
-from podium.log.display import TIERS
+from podium.ledger.point_schemes import SCHEMES, read_scheme
+from podium.ledger.reasons.standings import plain
+from podium.log.display import TIERS, read_display
 from podium.log.pools import NO_DESCRIPTION, DescriptionChanges, Order, PoolDescription, read_report_rules
 from podium.results.names import normalise
 from podium.service.admin.forms import Choices, Done, Field, FormsPage, Item, Section, acts, shows
@@ -51,13 +53,13 @@ def system_guide() -> Choices:
 
 def description_fields(says: PoolDescription, name: str = "its name") -> tuple[Field, ...]:
     contact = "Contact for corrections: an email address, or the address of a page"
-    points = says.points_scheme.split()
-    scheme = points[0].casefold() if points and points[0].casefold() in SCHEMES else ""
-    drop = next((word for word in points if word.startswith(DROP)), "")
-    more = [word for word in points[bool(scheme) :] if word != drop]
-    settings, _, tiers = says.display.partition(TIERS)
-    scale = dict(word.split("=") for word in settings.split())
-    rules = read_report_rules(says.reports)
+    words, display, rules = says.points_scheme.split(), read_display(says.display), read_report_rules(says.reports)
+    scheme = next((word.casefold() for word in words if word.casefold() in SCHEMES), "")
+    drop = read_scheme(says.points_scheme).drop if words else None
+    more = (word for word in words if word.casefold() != scheme and not word.startswith(DROP))
+    factor = "" if display.factor == 1.0 else plain(display.factor)
+    floor = "" if display.floor == -math.inf else plain(display.floor)
+    tiers = (f"{tier}: {plain(least)}{'%' if is_share else ''}" for tier, least, is_share in display.tiers)
     share = f"{rules.share:.0%}".rstrip("%") if says.reports else ""
     hours = "" if rules.hours is None else str(rules.hours)
     standings, scores, reports = "Championship points", "Scale of scores, tiers and IDs", "Results that players report"
@@ -69,7 +71,7 @@ def description_fields(says: PoolDescription, name: str = "its name") -> tuple[F
         Field(name="public", label="Who can read", value="yes" if says.public else "no", choices=READERS),
         Field(name="points_scheme", label="Points for places", value=scheme, choices=SCHEME_CHOICES, group=standings),
         Field(
-            name="points_drop", label="Worst results that do not count", value=drop.removeprefix(DROP), kind="number",
+            name="points_drop", label="Worst results that do not count", value=str(drop or ""), kind="number",
             group=standings,
         ),
         Field(
@@ -77,17 +79,16 @@ def description_fields(says: PoolDescription, name: str = "its name") -> tuple[F
             example="10,6,3 teams=2 +pole=1", group=standings,
         ),
         Field(
-            name="factor", label="Multiply scores by", value=scale.get("factor", ""), kind="number", example="1",
-            group=scores,
+            name="factor", label="Multiply scores by", value=factor, kind="number", example="1", group=scores,
         ),
-        Field(name="floor", label="Lowest score", value=scale.get("floor", ""), kind="number", group=scores),
+        Field(name="floor", label="Lowest score", value=floor, kind="number", group=scores),
         Field(
             name="tiers", label="Tiers: one per line, with the score where it begins", kind="lines",
-            value=tiers.replace(",", "\n"), most=1000, example="Bronze: 0\nSilver: 1400", group=scores,
+            value="\n".join(tiers), most=1000, example="Bronze: 0\nSilver: 1400", group=scores,
         ),
         Field(
-            name="ids", label="Show readers the IDs of players", value="yes" if "ids" in scale else "", choices=SWITCH,
-            group=scores,
+            name="ids", label="Show readers the IDs of players", value="yes" if display.shows_ids else "",
+            choices=SWITCH, group=scores,
         ),
         Field(
             name="reports", label="Players can report results", value="yes" if share else "", choices=SWITCH,

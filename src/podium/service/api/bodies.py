@@ -5,7 +5,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from importlib.resources import files
-from typing import Annotated, Any, Literal, Self, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeVar
 
 from fastapi import Request, Response
 from fastapi.concurrency import run_in_threadpool
@@ -17,15 +17,18 @@ from pydantic import (
     Field,
     TypeAdapter,
     ValidationError,
+    create_model,
     model_validator,
 )
 
 from podium.ledger.point_schemes import MAX_CHARACTERS
+from podium.log.players import IDS
 from podium.log.pools import Order
 from podium.results.columns import MAX_KINDS, MAX_URL, MAX_WEIGHT, SHARED
 from podium.results.headings import column_meant_by
 from podium.service.http.json import MAX_SENT_CHARACTERS, Identifier, Name, RefusedError, SentName, printable
 from podium.service.http.visitors import read_bytes
+from podium.views.details import DETAILS
 
 MAX_BODY_BYTES = 4_000_000
 OFFLOAD_BYTES = 20_000  # larger bodies are parsed in a thread, so that other requests need not wait
@@ -154,16 +157,11 @@ SentEquipment = Annotated[
 ]
 
 
-class PlayerFields(Strict):
-    """Details of a player, all of which are optional."""
-
-    country: str | None = None
-    club: str | None = None
-    division: str | None = None
-    link: str | None = None
-    discord: str | None = None
-    steam: str | None = None
-    fide: str | None = None
+if TYPE_CHECKING:
+    PlayerFields = Strict
+else:  # details of a player, all of which are optional
+    OPTIONAL = dict.fromkeys((*DETAILS, *IDS), (str | None, None))
+    PlayerFields = create_model("PlayerFields", __base__=Strict, **OPTIONAL)
 
 
 class Entry(PlayerFields):

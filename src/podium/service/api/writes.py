@@ -189,8 +189,7 @@ async def with_details(
     """Store the details of players that came with results. Return the receipt with warnings about them."""
     if not details:
         return receipt
-    threads = act.threads.planning if dry_run else act.threads.writing
-    notes = await run_in(threads, act.store.take_details, pool, details, actor=act.key, dry_run=dry_run)
+    notes = await act.run(act.store.take_details, pool, details, dry_run=dry_run)
     return replace(receipt, warnings=(*receipt.warnings, *notes))
 
 

@@ -115,11 +115,10 @@ def group_ranks(pool: PoolAt, by: str = "club", best: int = GROUP_BEST) -> tuple
             members = tuple(names[numbers[place]] for place in places[:best])
             mean = fmean(pool.display.score(scores[place]) for place in places[:best])
             found.append(GroupRank(None, name, mean, len(places), members))
-        found.sort(key=lambda group: (-group.score, group.name))
-        ranked = [group for group in found if group.players >= best]
-        firsts = {group.score: rank for rank, group in reversed([*enumerate(ranked, start=1)])}
-        others = (group for group in found if group.players < best)
-        return (*(replace(group, rank=firsts[group.score]) for group in ranked), *others)
+        found.sort(key=lambda group: (group.players < best, -group.score, group.name))
+        ranked = [group.score for group in found if group.players >= best]
+        first = {score: rank for rank, score in reversed([*enumerate(ranked, start=1)])}
+        return tuple(replace(group, rank=first[group.score] if group.players >= best else None) for group in found)
 
     return pool.value(("groups", by, best), find)
 

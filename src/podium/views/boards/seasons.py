@@ -42,6 +42,14 @@ def season_spans(pool: PoolAt) -> Iterator[Span]:
         yield Span(name, False, key, end)
 
 
+def find_span(pool: PoolAt, season: str, *, before: bool = False) -> Span:
+    """Return a season, or the time before it."""
+    for span in season_spans(pool):
+        if span.season in (season, normalise(season)) and span.is_before == before:
+            return span
+    raise UnknownError(f"pool {pool.name!r} has no season {season!r}. Check the name.")
+
+
 def board_of(pool: PoolAt, span: Span, top: int) -> FinalLeaderboard:
     snapshot = pool.snapshot
     standings = snapshot.standings
@@ -76,7 +84,4 @@ def final_leaderboard(pool: PoolAt, season: str, *, before: bool = False, top: i
     Raises:
         UnknownError: there is no such pool or season.
     """
-    for span in season_spans(pool):
-        if span.season in (season, normalise(season)) and span.is_before == before:
-            return board_of(pool, span, top)
-    raise UnknownError(f"pool {pool.name!r} has no season {season!r}. Check the name.")
+    return board_of(pool, find_span(pool, season, before=before), top)

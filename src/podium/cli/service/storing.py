@@ -226,7 +226,9 @@ def ingest(
 
     done = run_or_ask(run, flags)
     refusals = [] if dry_run else store.name_players(target, called, actor=actor)
-    refusals += store.take_details(target, getattr(events, "details", ()), actor=actor, dry_run=dry_run)
+    if details := getattr(events, "details", ()):
+        noted = store.preview_details(target, details) if dry_run else store.take_details(target, details, actor=actor)
+        refusals += noted
     for refusal in refusals:
         show.note(f"{refusal}")
     if not isinstance(done, list):

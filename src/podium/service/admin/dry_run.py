@@ -80,7 +80,7 @@ async def look_at(
     def find_effect() -> Page:
         refuse_beyond_key(admission, intent)
         seen, pool = store.preview(admission.pool, intent.act()), store.pool(admission.pool)
-        on_details = store.take_details(admission.pool, intent.details.get("details", ()), dry_run=True)
+        on_details = store.preview_details(admission.pool, intent.details.get("details", ()))
         rows = [(rating, change_of(rating, pool.system.digits)) for rating in seen.ratings]
         receipts: list[Receipt] = seen.answer if isinstance(seen.answer, list) else []
         # the changes from a resubmitted sheet
@@ -256,7 +256,7 @@ def store_names_and_details(
     refusals = []
     try:
         refusals += store.name_players(pool, names, actor=actor) if names else []
-        refusals += store.take_details(pool, details, actor=actor)
+        refusals += store.take_details(pool, details, actor=actor) if details else []
     except PodiumError as error:
         LOGGER.warning("pool %s: players could not get the names and details in a file: %s", pool, error)
         refusals.append(str(error))

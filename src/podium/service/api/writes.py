@@ -189,7 +189,10 @@ async def with_details(
     """Store the details of players that came with results. Return the receipt with warnings about them."""
     if not details:
         return receipt
-    notes = await act.run(act.store.take_details, pool, details, dry_run=dry_run)
+    if dry_run:
+        notes = await run_in(act.threads.planning, act.store.preview_details, pool, details)
+    else:
+        notes = await act.run(act.store.take_details, pool, details)
     return replace(receipt, warnings=(*receipt.warnings, *notes))
 
 

@@ -279,24 +279,28 @@ class NewDetails(NamedTuple):
     errors: Sequence[PodiumError]  # for invalid details, which stay as they were
 
 
-def take_details(
-    pool: PoolReader, rows: Sequence[Mapping[str, Any]], *, actor: str = "", dry_run: bool = False
-) -> list[str]:
+def take_details(pool: PoolReader, rows: Sequence[Mapping[str, Any]], *, actor: str = "") -> list[str]:
     """Set the details that came with results of players whom the pool knows. IDs and deleted names stay as they are.
 
     Returns:
-        A sentence for each detail that is invalid, and stays as it was. A dry run also counts the players who change.
+        A sentence for each detail that is invalid, and stays as it was.
+    """
+    new = find_changes(pool, rows, known_numbers(pool, [row["player"] for row in rows]), keeps_ids=True)
+    store_details(pool, new, actor)
+    return [*map(str, new.errors)]
+
+
+def preview_details(pool: PoolReader, rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Preview the changes that `take_details` would make after the results of these players.
+
+    Returns:
+        A sentence with the number of players whose details would change, if any, and one for each invalid detail.
     """
     names = [row["player"] for row in rows]
-    numbers = known_numbers(pool, names)
-    if dry_run:
-        numbers |= {name: number for number, name in provisional_numbers(pool, names).newcomers.items()}
-    new = find_changes(pool, rows, numbers, keeps_ids=True)
-    notes = [*map(str, new.errors)]
-    if dry_run:
-        return ([f"details of {counted(len(new.changes), 'player')} would change"] if new.changes else []) + notes
-    store_details(pool, new, actor)
-    return notes
+    newcomers = {name: number for number, name in provisional_numbers(pool, names).newcomers.items()}
+    new = find_changes(pool, rows, known_numbers(pool, names) | newcomers, keeps_ids=True)
+    count = [f"details of {counted(len(new.changes), 'player')} would change"] if new.changes else []
+    return [*count, *map(str, new.errors)]
 
 
 def set_details(pool: PoolReader, rows: Sequence[Mapping[str, Any]], *, actor: str = "") -> int:

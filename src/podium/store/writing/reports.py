@@ -70,7 +70,7 @@ class Report:
     )
 
 
-Outcome = tuple[Report, Sequence[Receipt]]  # a report, and the receipt of its event if it has just counted
+ReportAndReceipts = tuple[Report, Sequence[Receipt]]  # a report, and the receipt of its event if it has just counted
 
 
 @immutable
@@ -108,7 +108,7 @@ def read_reports(pool: PoolReader) -> list[StoredReport]:
     return found
 
 
-def keep(pool: PoolReader, found: StoredReport, actor: str) -> Outcome:
+def keep(pool: PoolReader, found: StoredReport, actor: str) -> ReportAndReceipts:
     """Store a report, or its new status and answers. If it counts now, submit its event.
 
     Args:
@@ -210,7 +210,7 @@ def numbered_rows(pool: PoolReader, player: int, rows: Sequence[Mapping[str, Any
 
 def add_report(
     pool: PoolReader, player: int, rows: Sequence[Mapping[str, Any]], *, form: str, race: str = ""
-) -> Outcome:
+) -> ReportAndReceipts:
     """Add a player's report. If another player reported the same result, confirm that report instead.
 
     Args:
@@ -261,7 +261,7 @@ def find_report(pool: PoolReader, report_id: str, player: int | None = None) -> 
 
 def answer_report(
     pool: PoolReader, report_id: str, player: int | None = None, *, agrees: bool, actor: str = CONFIRMED
-) -> Outcome:
+) -> ReportAndReceipts:
     """Confirm a report, or object to it. Once it counts or is refused, answers have no effect.
 
     Args:

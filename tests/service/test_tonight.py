@@ -217,10 +217,13 @@ def test_only_an_admin_corrects_by_tapping_and_sees_a_preview(store):
     assert post(writer, filled(fields_of(writer, event="e1"), places)).status_code == 403
     fields = fields_of(admin, event="e1")
     assert [fields[f"place-{k}"] for k in range(3)] == ["1", "2", "3"]
+    seen = post(admin, filled(fields, places, act="look"))
     dry = post(admin, filled(fields, places))
     assert "Correct e1" in words(dry.text)
     assert admin.send(dry, "/apply", reason="two places were swapped").status_code == 303
     corrected = store.event("main", "e1")
+    points = [signed(shown_change(each.rating_before, each.rating, 1)) for each in corrected.changes]
+    assert all(f"data-change>{change}<" in seen.text for change in points)  # the points for the event itself
     assert [each.player for each in sorted(corrected.entries, key=lambda each: each.position)] == [
         "Tobi",
         "Mika",

@@ -12,14 +12,13 @@ from typing import Final
 from fastapi import Request, Response
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import JSONResponse
-from markupsafe import Markup
 
 from podium import __version__
 from podium.errors import PodiumError, UnknownError
 from podium.ledger.reasons import Explanation, wording
 from podium.log.pools import other_arithmetic
 from podium.log.statements import instant, now
-from podium.pages.numbers import in_sentence, percent
+from podium.pages.numbers import percent
 from podium.pages.why import WhyView, why_view
 from podium.service.web.boards import default_listing
 from podium.service.web.rendering import Page, PageRouter, PoolHeader, page_response, page_text, pool_header
@@ -47,8 +46,8 @@ class Upset:
 
     event: Surprise
     why: WhyView
-    verdict: Markup
-    expected: Markup  # a sentence about the expected score
+    verdict: str
+    expected: str  # a sentence about the expected score
     excess: float  # the score above the expected score, from 0 to 1
 
 
@@ -101,6 +100,7 @@ def least_expected(store: Store, name: str) -> Upset | None:
 
 
 def upset(result: Surprise, explanation: Explanation) -> Upset:
+    """Return a result with the place and the expected score in words."""
     player, duels, verdict = result.player, explanation.duels, explanation.verdict
     if result.rank is not None and result.rank > 1:
         place = f"came {ordinal_number(result.rank)} of {result.field}"
@@ -108,13 +108,10 @@ def upset(result: Surprise, explanation: Explanation) -> Upset:
     if duels.count == 1:
         expected = f"The ratings gave {player} {percent(duels.expected)}."
     else:
-        is_single = explanation.rows["opponent"].drop_nulls().is_unique().all()
-        what = f"beat {duels.expected:.1f} of {duels.count} opponents"
-        if not is_single:
-            what = f"win {duels.expected:.1f} of {duels.count} duels"
-        expected = f"The ratings expected {player} to {what}."
+        verb, what = ("win", "duels") if explanation.rows["heat"].n_unique() > 1 else ("beat", "opponents")
+        expected = f"The ratings expected {player} to {verb} {duels.expected:.1f} of {duels.count} {what}."
     excess = (duels.won - duels.expected) / duels.count
-    return Upset(result, why_view(explanation), in_sentence(verdict, player), in_sentence(expected, player), excess)
+    return Upset(result, why_view(explanation), verdict, expected, excess)
 
 
 def ahead_of(headline: Headline) -> tuple[Fixture, ...]:

@@ -84,7 +84,7 @@ def test_the_summary_names_the_main_reason():
     totals = season.reasons("Dragana", pool="bikes")
     assert totals.summary == "Dragana won 7 of the last 10 events and still lost 86.0 points: quitting cost 81.2."
     one = podium.rate(rows(1, "ab"), "elo").reasons("b")
-    assert one.summary == "b won 0 of the last 1 event and lost 12.0 points: losing to others cost 12.0."
+    assert one.summary == "b won 0 of the last 1 event and lost 12.0 points."
 
 
 def test_invalid_counts_and_unknown_players_are_rejected():

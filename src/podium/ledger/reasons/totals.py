@@ -32,11 +32,9 @@ LABELS = {
 }  # fmt: skip
 NAMED_EVENTS = 3  # maximum number of events to name next to a reason
 SUBJECTS = {
-    WON: "beating opponents", DRAWN: "draws", LOST: "losing to others", BEAT_QUITTERS: "opponents who quit",
-    QUIT: "quitting", MARGINS: "margins", TIME_AWAY: "time away", BONUS: "bonus points",
-    SEASON: "new seasons", OTHER: "other causes",
+    BEAT_QUITTERS: "opponents who quit", QUIT: "quitting", MARGINS: "margins", TIME_AWAY: "time away",
+    BONUS: "bonus points", SEASON: "new seasons", OTHER: "other causes",
 }  # fmt: skip
-DUELS = (WON, DRAWN, LOST)  # combined, so that wins offset defeats
 
 
 @answer
@@ -176,15 +174,17 @@ def has_quit(account: Account, entries: Any) -> Any:
 
 
 def summary(player: str, events: int, won: int, total: Decimal, parts: dict[str, Decimal]) -> str:
-    """Return a sentence with the number of events won, the points gained or lost, and the main reasons."""
+    """Return a sentence with the number of events won, the points gained or lost, and the main reason.
+
+    If the results against opponents moved the rating most, it has no other reason.
+    """
     moved = f"{'gained' if total > 0 else 'lost'} {abs(total)} points" if total else "kept the rating"
     against = (2 * won > events and total < 0) or (won == 0 and total > 0)
     text = f"{player} won {won} of the last {counted(events, 'event')} and {'still ' if against else ''}{moved}"
     sign = 1 if total > 0 else -1
-    causes = sorted((kind for kind in DUELS if parts.get(kind)), key=lambda kind: -sign * parts[kind])[:2]
-    others = [kind for kind in parts if kind not in DUELS]
+    duels = sum(parts[kind] for kind in (WON, DRAWN, LOST) if kind in parts)
+    others = [kind for kind in SUBJECTS if kind in parts]
     most = max(others, key=lambda kind: sign * parts[kind], default=None)
-    if most is not None and sign * parts[most] >= sign * sum(parts[kind] for kind in DUELS if kind in parts):
-        causes = [most]
-    words = [f"{SUBJECTS[kind]} {'brought' if parts[kind] > 0 else 'cost'} {abs(parts[kind])}" for kind in causes]
-    return f"{text}: {' and '.join(words)}." if total and words else f"{text}."
+    if not total or most is None or sign * parts[most] < max(sign * duels, 0):
+        return f"{text}."
+    return f"{text}: {SUBJECTS[most]} {'brought' if total > 0 else 'cost'} {abs(parts[most])}."

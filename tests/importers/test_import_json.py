@@ -163,6 +163,7 @@ def test_a_match_uses_group_ids_and_the_sum_of_its_sets(tmp_path):
     tie = match(winner_id=None, loser_id=None, scores_csv="-1--2")
     imported = import_text(tmp_path, "challonge", tournament(tie))
     assert imported.table.select("position", "score").rows() == [(1.0, -1.0), (1.0, -2.0)]
+    assert "matches[0], column event_id: is missing" in refusal(tmp_path, "challonge", tournament({}))
     left_out = tournament(match(state="open"), match(forfeited=True), match(player2_id=None))
     assert import_text(tmp_path, "challonge", left_out).dropped == {"not complete": 1, "forfeited": 1, "bye": 1}
 

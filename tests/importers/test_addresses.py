@@ -93,7 +93,7 @@ def test_private_addresses_are_not_read():
 @pytest.mark.usefixtures("server")
 def test_large_files_are_not_read(monkeypatch):
     monkeypatch.setattr(addresses, "MAX_BYTES", 9)
-    with pytest.raises(OSError, match="it has more than"):
+    with pytest.raises(OSError, match="it is larger than"):
         addresses.download("https://example.org/season")
 
 

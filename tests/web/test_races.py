@@ -187,7 +187,7 @@ def plan_and_change(page, key, race_id, look):
     page.fill("[name=key]", key)
     page.click("button.main")
     look()
-    page.get_by_label("ID that its result will have").fill(race_id)
+    page.get_by_label("Event ID of its result").fill(race_id)
     page.get_by_label("Title").fill("Sprint")
     page.get_by_label("Start, UTC").fill(f"{datetime.now(UTC):%Y-%m-%dT%H:%M}")
     page.get_by_label("Entrants").fill("\n".join(FIELD[:4]))

@@ -236,7 +236,7 @@ def seed(
         None, "--entrants", metavar="A,B,...", help="Entrants [default: everyone in FILE]. Can be repeated."
     ),
     groups: int | None = Option(None, min=1, max=1000, help="Divide the entrants into this many groups."),
-    protect: int = Option(0, max=4, min=0, help="Avoid rematches in this many first rounds of the bracket."),
+    protect: int = Option(0, max=4, min=0, help="Avoid rematches in this many opening rounds of the bracket."),
     names: bool = Option(False, "--names", help="Print only the names, one per line, as Challonge reads them."),
     trf: bool = Option(False, "--trf", help="Print a tournament report (TRF16), as pairing programs read it."),
     pool: str | None = POOL,

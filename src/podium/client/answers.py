@@ -270,7 +270,7 @@ class Leaderboard(TypedDict):
 
 
 class RatingCount(TypedDict):
-    """The number of players whose ratings are within the same range of one point."""
+    """The number of players whose ratings fall within the same one-point range."""
 
     rating: int  # A whole number. It stands for all ratings from this number up to the next whole number.
     players: int  # Number of players with such a rating.
@@ -411,13 +411,13 @@ class ExplainedChange(TypedDict):
 
 
 class ReasonTotal(TypedDict):
-    """The points of one kind of reason."""
+    """The points due to one kind of reason."""
 
     # The kind of reason.
     reason: Literal[
         "won", "drawn", "lost", "ahead of quitters", "quit", "margins", "time away", "bonus", "season", "other"
     ]
-    points: float  # Number of points from reasons of this kind.
+    points: float  # Points due to reasons of this kind.
     shown: float  # These points, rounded to one decimal place. All kinds add up to the displayed change.
     count: int  # Number of duels or causes of this kind.
     events: list[str]  # The events in which these reasons occurred, oldest first.
@@ -497,4 +497,4 @@ class PlayerIds(TypedDict):
     player: str  # The player's name.
     discord: str | None  # ID in Discord, or null.
     steam: str | None  # ID in Steam, or null.
-    fide: str | None  # ID of FIDE, or null.
+    fide: str | None  # FIDE ID, or null.

@@ -403,7 +403,7 @@ class RoundLead(TypedDict):
     """The effect of one round on the lead between two neighbours in the standings."""
 
     event_id: str  # The event.
-    points: float  # Counted points in this round, minus those of the next player or team.
+    points: float  # Points that count from this round, minus those of the next player or team.
 
 
 class Lead(TypedDict):

@@ -81,7 +81,7 @@ class PageRoutes:
         Args:
             fixture_id: ID of the upcoming race.
             groups: Number of groups of the tournament. Default: no groups.
-            protect: Number of first rounds in which a bracket avoids rematches.
+            protect: Number of opening rounds in which a bracket avoids rematches.
 
         Returns:
             A list. Each item is a player's place in a tournament. It has the fields `seed, player, rating, line, group,

@@ -150,7 +150,7 @@ class ReadRoutes:
         """Return the number of players at each rating, rounded down to a whole number, lowest first.
 
         Returns:
-            A list. Each item is the number of players whose ratings are within the same range of one point. It has the
+            A list. Each item is the number of players whose ratings fall within the same one-point range. It has the
             fields `rating, players`.
         """
 

@@ -43,7 +43,7 @@ class ReportRoutes:
 
     @sends("GET /pools/{pool}/reports")
     def reports(self, pool: str) -> list[Report]:
-        """List reported results that wait.
+        """List pending reports of results.
 
         Returns:
             A list. Each item is a result that a player reported. It has the fields `report_id, event_id, player,

@@ -252,7 +252,7 @@ class WriteRoutes:
         """Send everything that happens in a pool to a URL. The response shows the signing secret only once.
 
         Args:
-            url: Address that receives what happens in the pool.
+            url: Address that is notified of changes in the pool.
             format: `json` for programs; otherwise the chat service. If omitted, the URL decides.
 
         Returns:

@@ -68,7 +68,7 @@ def is_lapped(text: str) -> bool:
 
 
 def status_word(text: str) -> str | None:
-    """Return the status for a word among places or times, in upper or lower case, such as DNF, DNS or RET."""
+    """Return the status for a word in place of a number, such as DNF, DNS or RET, in upper or lower case."""
     plain = text.strip(NO_LETTERS)  # for example DNF1, in the first run, or (4 DNF), with points
     is_place = re.fullmatch(r"\d+[a-z]{2}", text)  # for example 2ex
     return STATUS_WORDS.get(fold(plain)) if plain and not is_place else None

@@ -45,7 +45,7 @@ class RoundLead:
     """The effect of one round on the lead between two neighbours in the standings."""
 
     event_id: str = described("The event.")
-    points: float = described("Counted points in this round, minus those of the next player or team.")
+    points: float = described("Points that count from this round, minus those of the next player or team.")
 
 
 @answer

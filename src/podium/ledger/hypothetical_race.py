@@ -293,7 +293,7 @@ class Race:
 def last_lines(system: System, events: Events, pool: str, sides: int) -> Lines | None:
     """Return the results of the pool's latest heat with enough finishers, or else of the latest of its largest heats.
 
-    Only entries that the system rates count. Return None if the pool has no heats.
+    Entries that the system does not rate are ignored. Return None if the pool has no heats.
     """
     span = next((part for part in events.pools if part.name == pool), None)
     columns, best, chosen = events.columns, 0, None

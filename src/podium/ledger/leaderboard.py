@@ -121,7 +121,7 @@ class Standings:
         Args:
             entrants: the names of the players.
             groups: number of groups. Default: no groups.
-            protect: number of first rounds of the bracket, at most 4, in which these pairs should not meet.
+            protect: number of opening rounds of the bracket, at most 4, in which these pairs should not meet.
             met: pairs of players who should not meet again in the next round.
             pool: the pool. Required if there are several pools.
 

@@ -175,8 +175,9 @@ def stakes(
     the player. Each row is a mean over orders, which are the same for all places.
 
     With up to `MAX_EXACT` sides, every order is rated and weighted by its probability. Otherwise orders are drawn until
-    twice the standard error is below 1 % of the table's range, or the time is up. For ranks, the new rating is compared
-    with the others' mean ratings over the same orders. All ranks use today's deviations.
+    twice the standard error is below 1 % of the table's range, or the time is up. For a rank, the new rating
+    is compared with the other players' mean ratings, each over the same finishing orders. All ranks use today's
+    deviations.
 
     Args:
         race: the upcoming race.

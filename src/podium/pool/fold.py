@@ -341,7 +341,7 @@ class Draft:
 
 
 def in_order(columns: Any, uids: Array) -> Array:
-    """Return the indices that sort these events into the order of rating."""
+    """Return the indices that sort these events into the order in which they are rated."""
     started_at, seq = columns.at("started_at", uids), columns.at("seq", uids)
     falls = (started_at[1:] < started_at[:-1]) | ((started_at[1:] == started_at[:-1]) & (seq[1:] < seq[:-1]))
     return np.lexsort((seq, started_at)) if falls.any() else np.arange(uids.size)

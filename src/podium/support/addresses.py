@@ -56,7 +56,7 @@ def fetch(url: str, _minute: float) -> bytes:
                     while chunk := answer.read1(CHUNK_BYTES):
                         content += chunk
                         if len(content) > MAX_BYTES:
-                            raise OSError(f"it has more than {MAX_BYTES // 1_000_000} MB")
+                            raise OSError(f"it is larger than {MAX_BYTES // 1_000_000} MB")
                         if time.monotonic() > end:
                             raise OSError(f"it takes more than {MAX_TIME_S:g} s")
                     return bytes(content)

@@ -137,7 +137,7 @@ def load(text: str) -> "type[System]":
     if match is None:
         return find(text)
     if match["settings"]:
-        raise ParameterError(f"{text!r} names a system in a file with settings. Write PATH.py:CLASS.")
+        raise ParameterError(f"{text!r} has settings, which a system from a file cannot have. Write PATH.py:CLASS.")
     from podium.systems import _third_party as third_party  # noqa: PLC0415  (as above)
 
     system = third_party.load_file(match["file"], match["name"])

@@ -1,4 +1,4 @@
-"""The start of an event in the `adaptive` system: its parameters, and states after the time since the last event."""
+"""The start of an event in the `adaptive` system: its parameters, and states advanced by the time since."""
 
 import functools
 import math
@@ -139,7 +139,7 @@ def full_of(params: Any) -> int:
 
 
 class Entering(NamedTuple):
-    """A player, a piece of equipment or a unit at the start of an event, after the time since its last event."""
+    """A player, a piece of equipment or a unit at the start of an event, advanced by the time since its last event."""
 
     rating: float
     mean: float
@@ -304,7 +304,7 @@ def time_passed(params: Any, me: Any, kind: float) -> Passed:
 
 @kernel
 def entered(params: Any, me: Any, passed: Passed, kind: float) -> Entering:
-    """Return a state after the time since its last event, with its readings for today's theta."""
+    """Return a state advanced by the time since its last event, with its readings for today's theta."""
     full = full_of(params)
     rating, variance, mean_reading, variance_reading = me.rating, passed.skill, 0.0, 0.0
     if passed.new:

@@ -35,7 +35,7 @@ class PlayerIds:
     player: str = described("The player's name.")
     discord: str | None = described("ID in Discord, or null.")
     steam: str | None = described("ID in Steam, or null.")
-    fide: str | None = described("ID of FIDE, or null.")
+    fide: str | None = described("FIDE ID, or null.")
 
 
 def details_by_account(pool: PoolAt, accounts: Iterable[int] | None = None) -> dict[int, dict[str, str]]:

@@ -208,7 +208,7 @@ class BoardRow(LastPlayed):
 
 @answer
 class RatingCount:
-    """The number of players whose ratings are within the same range of one point."""
+    """The number of players whose ratings fall within the same one-point range."""
 
     rating: int = described("A whole number. It stands for all ratings from this number up to the next whole number.")
     players: int = described("Number of players with such a rating.")

@@ -27,7 +27,10 @@ SHOWN_NAMES = 50
 def check(
     file: Input = input_option(prints=False),
     fix: Path | None = Option(
-        None, "--fix", metavar="OUT", help="Write FILE as a results table here, with all corrections that are certain."
+        None,
+        "--fix",
+        metavar="OUT",
+        help="Write a copy of FILE as a results table to OUT, with all certain corrections.",
     ),
 ) -> None:
     """Check FILE without changing anything. Show errors with their fixes, and the data that each system needs."""

@@ -295,7 +295,7 @@ def list_reports(
     store: "Store" = STORE,
     form: Format = options.FORM,
 ) -> None:
-    """List reported results that wait, and accept or refuse them."""
+    """List pending reports of results, and accept or refuse them."""
     from podium.store import reports
 
     for report_id in (accept, refuse):

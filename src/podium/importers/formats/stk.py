@@ -119,7 +119,7 @@ def read_database(connection: sqlite3.Connection, file: str, collector: Collecto
 
 
 def rows_of(connection: sqlite3.Connection, table: str, columns: Sequence[str]) -> Iterator[Row]:
-    """Yield rows game by game, in the order of writing or, without a rowid, by time and player.
+    """Yield rows game by game, as they were written or, without a rowid, by time and player.
 
     SQLite sorts them.
     """

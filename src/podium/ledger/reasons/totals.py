@@ -39,10 +39,10 @@ SUBJECTS = {
 
 @answer
 class ReasonTotal:
-    """The points of one kind of reason."""
+    """The points due to one kind of reason."""
 
     reason: str = described("The kind of reason.", enum=KINDS)
-    points: float = described("Number of points from reasons of this kind.")
+    points: float = described("Points due to reasons of this kind.")
     shown: float = described("These points, rounded to one decimal place. All kinds add up to the displayed change.")
     count: int = described("Number of duels or causes of this kind.")
     events: tuple[str, ...] = described("The events in which these reasons occurred, oldest first.")

@@ -70,7 +70,7 @@ async def look_at(
     is_stale: bool = False,
     refused: Callable[[PodiumError], Awaitable[Response]] | None = None,
 ) -> Response:
-    """Return the preview of an intent or its error: on a separate page, or on a form's page using `refused`.
+    """Return the page with the effects of an intent, or with its error. `refused` shows the error on the form's page.
 
     Args:
         number: Number of the intent, if it is already stored.

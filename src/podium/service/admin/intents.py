@@ -59,7 +59,7 @@ class Admission(PoolRequest):
         return Owner(self.key.id, self.session.token, self.pool, use)
 
     async def form(self, max_bytes: int = MAX_FORM_BYTES) -> Form:
-        """Return a form that one of this session's pages sent. Names in the address count as fields of the form."""
+        """Return a form that one of this session's pages sent. Its address may contain fields too."""
         form = await read_form(self.request, max_bytes)
         refuse_forged(self.request, self.session, form.text("token"))
         return replace(form, fields={**form.fields, **names_in_path(self.request)})

@@ -441,7 +441,7 @@ class NewKey(Strict):
 class NewWebhook(Strict):
     """A webhook to create."""
 
-    url: Annotated[SentUrl, Field(description="Address that receives what happens in the pool.")]
+    url: Annotated[SentUrl, Field(description="Address that is notified of changes in the pool.")]
     format: Annotated[
         Literal["json", "discord", "slack", "matrix", "text"] | None,
         Field(description="`json` for programs; otherwise the chat service. If omitted, the URL decides."),

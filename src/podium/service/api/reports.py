@@ -41,7 +41,7 @@ async def change_links(pool: PoolName, act: RequestedAct, body: Sent[LinkChange]
 
 @router.get("/{pool}/reports")
 def reports(pool: PoolName, store: CurrentStore, _key: Admin) -> tuple[Report, ...]:
-    """List reported results that wait."""
+    """List pending reports of results."""
     return stored.list_reports(store, pool)
 
 

@@ -1,4 +1,4 @@
-"""The service's log, with request numbers, and errors as RFC 9457 problems. Errors never repeat the request."""
+"""The service's log, with request numbers, and errors as RFC 9457 problems. Errors never quote the request."""
 
 import asyncio
 import json

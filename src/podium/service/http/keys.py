@@ -41,7 +41,7 @@ class OwnBudgets:
         self._left: OrderedDict[str, tuple[float, float]] = OrderedDict()  # time, and requests left at that time
 
     async def take(self, owner: str, per_second: float, burst: float) -> int:
-        """Take a request from an owner's budget.
+        """Deduct a request from an owner's budget.
 
         Return 0, or the number of seconds until the next request is allowed.
         """

@@ -185,11 +185,12 @@ def seeds_of(pool: PoolReader, fixture: str, *, groups: int | None = None, prote
         pool: the pool.
         fixture: the ID of the race.
         groups: number of groups. Default: no groups.
-        protect: number of first rounds of the bracket, at most 4, in which members of a club, and players who have met
-            in this season, are kept apart.
+        protect: number of opening rounds of the bracket, at most 4, in which members of a club, and players who have
+            met this season, are kept apart.
 
     Returns:
-        The players in order of their scores, newcomers last. Pairs avoid opponents who have already met in this season.
+        The players in order of their scores, newcomers last. Opponents who have already met this season are not paired
+        again.
 
     Raises:
         UnknownError: the pool or the fixture does not exist.

@@ -1,4 +1,4 @@
-"""Strengths in hindsight. They are calculated at night and stored separately from the ledger.
+"""Strengths in hindsight. They are calculated overnight and stored separately from the ledger.
 
 They never affect ratings. Seasons are left out, because they shrink leads by a rule that does not change any player's
 strength.

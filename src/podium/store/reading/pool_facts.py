@@ -1,4 +1,4 @@
-"""Facts from a pool's whole history, calculated at night, or on request from fewer events."""
+"""Facts from a pool's whole history, calculated overnight, or on request from fewer events."""
 
 import json
 import statistics

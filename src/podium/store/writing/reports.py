@@ -125,7 +125,7 @@ def keep(pool: PoolReader, found: StoredReport, actor: str) -> ReportAndReceipts
 
 
 def list_reports(pool: PoolReader, player: int | None = None) -> tuple[Report, ...]:
-    """List the reports that wait for confirmations or for a decision, newest first.
+    """List the reports that are waiting for confirmations or a decision, newest first.
 
     Args:
         pool: the pool.

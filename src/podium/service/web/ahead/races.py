@@ -121,7 +121,7 @@ Groups = Annotated[
     int | None, Query(ge=1, le=MAX_GROUPS, description="Number of groups of the tournament. Default: no groups.")
 ]
 Protect = Annotated[
-    int, Query(ge=0, le=MAX_PROTECTED, description="Number of first rounds in which a bracket avoids rematches.")
+    int, Query(ge=0, le=MAX_PROTECTED, description="Number of opening rounds in which a bracket avoids rematches.")
 ]
 
 

@@ -15,7 +15,7 @@ CREATE TABLE player_link (
 );
 CREATE TABLE report (
     pool_id {number} NOT NULL, report_id TEXT NOT NULL, reported_at BIGINT NOT NULL,
-    status VARCHAR(16) NOT NULL, body TEXT NOT NULL,
+    status VARCHAR(16) NOT NULL, actor TEXT NOT NULL, body TEXT NOT NULL,
     CONSTRAINT pk_report PRIMARY KEY (pool_id, report_id),
     CONSTRAINT fk_report_pool_id FOREIGN KEY (pool_id) REFERENCES pool (id)
 );

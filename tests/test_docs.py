@@ -19,7 +19,7 @@ from commands import streams
 from walkthrough import Walk, blocks, matches, sessions
 
 from podium.cli import main
-from podium.cli.service import serving, storing
+from podium.cli.service import storing
 from podium.service import server
 
 ROOT = Path(__file__).parents[1]
@@ -34,7 +34,7 @@ def serve(words, running):
     with (
         mock.patch.object(sys, "argv", ["podium", *words]),
         mock.patch.object(storing, "atexit", SimpleNamespace(register=running.callback)),
-        mock.patch.object(serving, "keep_loaded"),
+        mock.patch.object(server, "keep_loaded"),
         mock.patch.object(server, "run", lambda *given: served.append(given)),
         pytest.raises(SystemExit) as stopped,
     ):

@@ -158,6 +158,7 @@ def test_colours_are_only_in_the_tokens():
         "filter.js",
         "reference.js",
         "forms.css",
+        "forms.js",
         "tonight.js",
         "mark.svg",
     } == set(FILES)

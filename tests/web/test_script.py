@@ -33,7 +33,7 @@ def test_a_player_is_found_from_the_home_page(page, with_script):
         page.locator("#listing").get_by_role("heading", name="4 players for").wait_for()
     else:
         page.get_by_role("button", name="Find").click()
-    page.get_by_role("row", name="Bikes").get_by_role("link", name="Zoë", exact=True).click()
+    page.locator("#listing").get_by_role("row", name="Bikes").get_by_role("link", name="Zoë", exact=True).click()
     page.wait_for_url("**/bikes/players/Zo%C3%AB")
 
 

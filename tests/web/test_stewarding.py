@@ -43,7 +43,7 @@ def sign_in(page, key):
 def figures(page, player):
     """Return a player's rating on the leaderboard, and the change in the third event."""
     page.goto(ADDRESS)
-    rating = page.locator(f"tr:has(a[href$='/players/{player}']) .rating").first.inner_text().split()[0]
+    rating = page.locator(f"tr:has(a[href$='/players/{player}']) td").nth(1).inner_text().split()[0]
     page.goto(f"{ADDRESS}/events/e3")
     return rating, page.locator(f"a[href$='/events/e3/{player}']").first.inner_text()
 

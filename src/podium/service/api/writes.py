@@ -176,7 +176,8 @@ async def submit(
         )
     else:
         receipts = await intake.submit(pool, sent.rows, act.key, sent.match_ids)
-    receipts[0] = await with_details(act, pool, receipts[0], sent.details, dry_run=dry_run)
+    if sent.details:
+        receipts[0] = await with_details(act, pool, receipts[0], sent.details, dry_run=dry_run)
     if dry_run:
         return bodies.json_response(list[Receipt], receipts)
     metrics.count_receipts(pool, receipts)
@@ -187,8 +188,6 @@ async def with_details(
     act: WriterAct, pool: str, receipt: Receipt, details: Sequence[Mapping[str, str]], *, dry_run: bool
 ) -> Receipt:
     """Store the details of players that came with results. Return the receipt with warnings about them."""
-    if not details:
-        return receipt
     if dry_run:
         notes = await run_in(act.threads.planning, act.store.preview_details, pool, details)
     else:
@@ -227,7 +226,8 @@ class Correction(AdminAct):
         receipt = await run_in(self.threads.planning if self.dry_run else self.threads.writing, correction)
         if not self.dry_run:
             self.metrics.rerated.labels(pool).inc(receipt.rerated)
-        receipt = await with_details(self, pool, receipt, details, dry_run=self.dry_run)
+        if details:
+            receipt = await with_details(self, pool, receipt, details, dry_run=self.dry_run)
         return bodies.json_response(Receipt, receipt)
 
 

@@ -106,11 +106,9 @@ def headline_words(
         return " ".join([*sentences, "The result is void." if status == STATUSES[VOIDED] else "It is not rated."])
     winner = next((change for change in changes if winners == (change.player,)), None)
     loser = next((change for change in changes if entrants == 2 and change is not winner), None)  # noqa: PLR2004
-    if winner is not None and loser is not None and winner.shown >= 0.0:
-        moved = ", ".join(signed(shown(side.shown, digits)) for side in (winner, loser))
-        return f"{winner.player} beat {loser.player}: {moved}."
-    if winner is not None and winner.shown < 0.0:
-        return wording.verdict(winner.player, "won", shown(winner.shown, digits))
+    if winner is not None and (loser is not None or winner.shown < 0.0):
+        result = f"beat {loser.player}" if loser is not None and winner.shown >= 0.0 else "won"
+        return wording.verdict(winner.player, result, shown(winner.shown, digits))
     if best is not None and best.shown > 0.0:
         points = signed(shown(best.shown, digits))
         if best is winner:

@@ -69,7 +69,7 @@ def performance_words(story: EventStory) -> str:
         return ""
     bound = f"{played.bound} " if played.bound else ""
     level = f"{bound}{rating(played.rating, story.pool.system.digits - 1)}"
-    return f"{story.player} played like {level} here, because a player with that rating is expected to win as many."
+    return f"{story.player} played like {level} here, because anybody with that rating is expected to win as many."
 
 
 EVEN_SCORE = 0.5  # expected score in an even duel

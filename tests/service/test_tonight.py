@@ -72,7 +72,7 @@ def test_a_tapped_result_is_stored_and_can_be_undone_by_its_sender(store):
         "Bo": (None, "did_not_start"),
     }
     page = person.client.get(stored.headers["location"])
-    assert "Stored." in words(page.text)
+    assert "Saved." in words(page.text)
     dry = person.send(page, "/apply")
     assert (dry.status_code, store.event("main", entered.event_id).status) == (200, "rated")
     assert person.send(dry, "/apply").status_code == 303

@@ -53,7 +53,7 @@ def begin(page, store, look_at):
     page.fill("[name=pasted]", RESULTS)
     page.click("main form button.main")
     page.click("main form button.main")
-    assert done(page) == "Stored. 5 events received."
+    assert done(page) == "Saved. 5 events received."
     page.goto("/admin/karts/system")
     look_at(page, "5-system")
     fill(page, "Choose a system", system="glicko2")
@@ -89,7 +89,7 @@ def end(page, store, look_at):
     """Describe, export, close and delete the pool."""
     page.goto("/admin/karts/settings")
     fill(page, "Description", player_word="racer")
-    assert "Stored" in done(page)
+    assert "Saved" in done(page)
     page.goto("/admin/karts/webhooks")
     look_at(page, "12-deliveries")
     assert "Changed the description of the pool" in page.locator("details").text_content()

@@ -38,7 +38,7 @@ def send(page, league, text, name="league.csv"):
 
 def store_it(page):
     page.click("main form[action$='/apply'] button")
-    assert "Stored." in page.inner_text("main")
+    assert "Saved." in page.inner_text("main")
 
 
 def places(site, league, event_id):

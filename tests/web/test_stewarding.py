@@ -66,7 +66,7 @@ def test_every_figure_follows_a_correction(site, cup, screens):
     assert "Nothing has been saved yet" in page.inner_text("main")  # a reason is required
     page.fill("[name=reason]", "Photo finish: <d> was first")
     page.click("main form button.main")
-    assert "Stored." in page.inner_text("main")
+    assert "Saved." in page.inner_text("main")
     after = figures(page, "a")
     stored = {each.player: each.rating for each in site.store.leaderboard(POOL).players}
     assert before[0] != after[0] == f"{stored['a']:.0f}"
@@ -79,7 +79,7 @@ def test_every_figure_follows_a_correction(site, cup, screens):
 def store_it(page, reason):
     page.fill("[name=reason]", reason)
     page.click("main form button.main")
-    assert "Stored." in page.inner_text("main > [role=status]")
+    assert "Saved." in page.inner_text("main > [role=status]")
 
 
 def undo(page):

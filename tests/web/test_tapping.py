@@ -141,7 +141,7 @@ def test_an_empty_pool_accepts_pasted_names(site, key, screens):
     assert_readable(page)
     page.fill("[name=pasted]", "1. Jonas\n2. mika\n3. Pipo\n")
     page.click("details button.main")
-    page.click("main form button.main:has-text('Store results')")
+    page.click("main form button.main:has-text('Save results')")
     page.wait_for_url("**/first-night/events**")
     page.goto("/first-night/tonight")
     assert sorted(page.locator(".taps button").all_inner_texts()) == ["Jonas", "Pipo", "mika"]

@@ -69,6 +69,7 @@ class FormsPage(Page):
     sections: tuple[Section, ...]
     heading = ""  # if empty, the title is used
     current = ""  # the current link to a pool's pages
+    state: tuple[str, ...] = ()  # the pool's newest and next event, and its size
     refusal = ""  # the reason why the form had no effect
     secret = ""  # shown only once
     shown = "key"  # the kind of secret

@@ -125,7 +125,7 @@ KINDS = {
             details[ROWS], details.get("made_up", ""), sheet_in(details) if "sheet" in details else None,
             details.get("order"),
         ),
-        "Check {results}", "Store results", "Stored. {events} received.", has_reason=False,
+        "Check {results}", "Save results", "Saved. {events} received.", has_reason=False,
     ),
     "sheet": Kind(
         ADMIN,
@@ -133,19 +133,19 @@ KINDS = {
             details[ROWS], sheet_in(details), details.get("made_up", ""), overrule=bool(details.get("overrule")),
             order=details.get("order"),
         ),
-        "Update from {sheet}", "Correct these", "Stored. The pool now matches {sheet}.", ("events",), has_reason=False,
+        "Update from {sheet}", "Correct these", "Saved. The pool now matches {sheet}.", ("events",), has_reason=False,
     ),
     "amend": Kind(
         ADMIN, lambda details: submission.amend(details[ROWS]),
-        "Correct {event}", "Store correction", "Stored. {event} is corrected.",
+        "Correct {event}", "Save correction", "Saved. {event} is corrected.",
     ),
     "void": Kind(
         ADMIN, lambda details: submission.void(details["event_id"]),
-        "Void {event_id}", "Void event", "Stored. {event_id} no longer counts.",
+        "Void {event_id}", "Void event", "Saved. {event_id} no longer counts.",
     ),
     "void_player": Kind(
         ADMIN, lambda details: accounts.void_player(details["player"]),
-        "Void all events of {player}", "Void these events", "Stored. No event of {player} counts.", ("events",),
+        "Void all events of {player}", "Void these events", "Saved. No event of {player} counts.", ("events",),
     ),
     "withdraw": Kind(  # the sender withdraws a new result
         WRITE, lambda details: submission.void(details["event_id"], [details["version"]]),
@@ -153,37 +153,37 @@ KINDS = {
     ),
     "unvoid": Kind(
         ADMIN, lambda details: submission.unvoid(details["event_id"]),
-        "Unvoid {event_id}", "Unvoid event", "Stored. {event_id} counts again.",
+        "Unvoid {event_id}", "Unvoid event", "Saved. {event_id} counts again.",
     ),
     "merge": Kind(
         ADMIN, lambda details: accounts.merge(details["player"], details["into"]),
-        "Merge {player} into {into}", "Merge players", "Stored. {player} is merged into {into}.", ("players", "{into}"),
+        "Merge {player} into {into}", "Merge players", "Saved. {player} is merged into {into}.", ("players", "{into}"),
     ),
     "unmerge": Kind(
         ADMIN, lambda details: accounts.unmerge(details["player"]),
-        "Undo the merge of {player}", "Undo the merge", "Stored. {player} is separate again.", ("players", "{player}"),
+        "Undo the merge of {player}", "Undo the merge", "Saved. {player} is separate again.", ("players", "{player}"),
     ),
     "start": Kind(
         ADMIN, lambda details: accounts.set_starting_ratings([details]),
-        "Starting rating of {player}", "Store", "Stored. {player} has this starting rating.", (),
+        "Starting rating of {player}", "Save", "Saved. {player} has this starting rating.", (),
     ),
     "season": Kind(
         ADMIN,
         lambda details: administration.begin_season(
             details["name"], when_in(details["starts_at"]), details["keep"], widens=details["widens"]
         ),
-        "Begin season {name}", "Begin season", "Stored. Season {name} has begun.", (), has_reason=False,
+        "Begin season {name}", "Begin season", "Saved. Season {name} has begun.", (), has_reason=False,
     ),
     "configure": Kind(
         ADMIN, lambda details: administration.configure(find(details["system"]).from_text(details["parameters"])),
         "Rate with {title}", "Change system",
-        "Stored. All events are rated with {title}, starting with the first event.", ("system",), has_reason=False,
+        "Saved. All events are rated with {title}, starting with the first event.", ("system",), has_reason=False,
     ),
     "order": Kind(
         ADMIN, lambda details: ordering.set_order(
             details["order"], datetime.fromisoformat(details["start"]) if details["start"] else None, details["every"]
         ),
-        "Order events by {by}", "Change order", "Stored. Events now have {numbered}.", ("events",), has_reason=False,
+        "Order events by {by}", "Change order", "Saved. Events now have {numbered}.", ("events",), has_reason=False,
     ),
 }  # fmt: skip
 

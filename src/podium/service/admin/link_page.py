@@ -85,7 +85,7 @@ def store_form(reporter: Reporter, form: Form) -> Response:
     except PodiumError as error:
         return link_page(reporter, result, error)
     reporter.request.app.state.metrics.count_receipts(pool, receipts)
-    return go_on(reporter.request, path_of(reporter.request), f"Stored. {found.result}: {found.status}.")
+    return go_on(reporter.request, path_of(reporter.request), f"Saved. {found.result}: {found.status}.")
 
 
 def link_page(reporter: Reporter, result: ResultForm | None = None, error: PodiumError | None = None) -> Response:

@@ -15,14 +15,18 @@ from podium.ledger.leaderboard import instant
 from podium.ledger.point_schemes import SCHEMES, read_scheme
 from podium.ledger.reasons.standings import plain
 from podium.log.display import TIERS, read_display
-from podium.log.pools import NO_DESCRIPTION, DescriptionChanges, Order, PoolDescription, read_report_rules
+from podium.log.pools import NO_DESCRIPTION, DescriptionChanges, Order, Pool, PoolDescription, read_report_rules
 from podium.results.names import normalise
 from podium.service.admin.forms import Choices, Done, Field, FormsPage, Item, Section, acts, shows
 from podium.service.admin.intents import POOL_ADDRESS, Admin, AdminOfAll, Admission, Intent, SignedIn
 from podium.service.http.requests import OpenFile, run_in
 from podium.service.http.visitors import Form
-from podium.service.web.rendering import PageRouter, address, pool_address, pool_header
+from podium.service.web.boards import default_listing
+from podium.service.web.rendering import PageRouter, PoolHeader, address, pool_address, pool_header
+from podium.store import Store
 from podium.store.keys import ROLES
+from podium.store.reports import list_reports
+from podium.support.words import counted
 from podium.systems import FITS, find, names, outsiders
 
 DATES, NUMBERS = ("dated", "by dates"), ("sequence", "by numbers instead of dates")
@@ -227,9 +231,23 @@ def overview(admission: Admission, _form: Form) -> FormsPage:
         title="Admin",
         pool=header,
         heading=f"Administer {header.title}",
+        state=state_of(admission.store, pool, header),
         sections=tuple(sections),
         current="Overview" if admission.may("write") else "",
         may_administer=may_administer,
+    )
+
+
+def state_of(store: Store, pool: Pool, header: PoolHeader) -> tuple[str, ...]:
+    """Return the last result, the next race and the numbers of players and of waiting reports, in words."""
+    last = store.event_list(pool.name, top=1).events
+    ahead = store.fixtures(pool.name, ahead=True, most=1)
+    waiting = list_reports(store, pool.name) if pool.description.reports else ()
+    return (
+        *(f"Last result: {event.title or event.event_id} {header.on(event.when)}" for event in last),
+        *(f"Next race: {race.title or race.fixture_id} {header.on(race.starts_at)}" for race in ahead),
+        counted(store.leaderboard(pool.name, default_listing(store, pool), top=1).rated, header.word),
+        *([f"{counted(len(waiting), 'report')} to decide"] if waiting else []),
     )
 
 
@@ -242,7 +260,7 @@ def settings_page(admission: Admission, _form: Form) -> FormsPage:
         heading="Description",
         action=f"{base}/settings",
         fields=description_fields(pool.description, pool.name),
-        button="Store settings",
+        button="Save settings",
         notes=("All changes are recorded in the log.",),
     )
     order = Section(
@@ -288,7 +306,7 @@ def describe(admission: Admission, form: Form) -> Done:
     """Change a pool's description, or whether everyone can read it."""
     now = admission.store.describe_pool(admission.pool, actor=admission.key.name, **description_in(form))
     readers = "everybody can" if now.public else "only users with a key can"
-    sentence = f"Stored. The pool is called {now.title or admission.pool}, and {readers} read it."
+    sentence = f"Saved. The pool is called {now.title or admission.pool}, and {readers} read it."
     return Done(address("admin", admission.pool, "settings"), sentence)
 
 

@@ -135,7 +135,7 @@ def players_page(admission: Admission, form: Form) -> FormsPage:
                 *(Field(name=name, label=name.capitalize()) for name in DETAILS),
                 *(Field(name=name, label=f"{name.capitalize()} ID") for name in IDS),
             ),
-            button="Store details",
+            button="Save details",
             notes=("Empty fields do not change. A dash removes a detail. Only admins see IDs.",),
         ),
         section(

@@ -60,7 +60,7 @@ def change(admission: Admission, form: Form) -> Done:
     names = [name for row in names_in(form.text("players").splitlines()) for name in row]
     until = instant(last, whole_day=True, zone=admission.header.zone) if last else None
     found = change_links(admission.store, admission.pool, form.text("act"), names, until=until)
-    return Done(address("admin", admission.pool, "reports"), f"Stored. The number of links is {len(found)}.")
+    return Done(address("admin", admission.pool, "reports"), f"Saved. The number of links is {len(found)}.")
 
 
 @acts(router, "/reports/{report_id}/{answer}", reports_page)
@@ -69,4 +69,4 @@ def decide(admission: Admission, form: Form) -> Done:
     store, pool, agrees = admission.store, admission.pool, form.text("answer") == "accept"
     found, receipts = answer_report(store, pool, form.text("report_id"), agrees=agrees, actor=admission.key.name)
     admission.request.app.state.metrics.count_receipts(pool, receipts)
-    return Done(address("admin", pool, "reports"), f"Stored. {found.result}: {found.status}.")
+    return Done(address("admin", pool, "reports"), f"Saved. {found.result}: {found.status}.")

@@ -62,11 +62,14 @@ def headline(lines: Sequence[Mapping[str, Any]], sides: int, digits: int) -> str
     return "Only a win gains points." if count == 1 else f"A place in the top {count} gains points."
 
 
-def outlook(line: Mapping[str, Any], sides: int, rank: int | None) -> str:
+def outlook(line: Mapping[str, Any], sides: int, rank: int | None, whom: str) -> str:
     """Return a sentence that says how a place would change the rank, such as "3rd would make you 4th."."""
-    place = DUEL[line["place"]].capitalize() if sides == DUEL_SIDES else ordinal_number(int(line["place"]))
+    if line["place"] is None:
+        place = "Quitting"
+    else:
+        place = DUEL[line["place"]].capitalize() if sides == DUEL_SIDES else ordinal_number(int(line["place"]))
     verb = "leave" if line["rank"] == rank else "make"
-    return f"{place} would {verb} you {ordinal_number(line['rank'])}."
+    return f"{place} would {verb} {whom} {ordinal_number(line['rank'])}."
 
 
 def method(draws: int, error: float, digits: int, assumption: str, *, is_exact: bool) -> str:

@@ -134,8 +134,8 @@ class Stakes:
         starter = max(self.starters, key=lambda starter: float(starter["win"]))
         return str(starter["player"])
 
-    def outlook(self, player: str | None = None) -> str | None:
-        """Return a sentence about the best likely place.
+    def outlook(self, player: str | None = None, whom: str = "you") -> str | None:
+        """Return a sentence about the best likely place, in which `whom` stands for the player.
 
         Returns:
             One sentence about the best likely place, or about the most likely place if no place is likely. None if the
@@ -147,7 +147,7 @@ class Stakes:
         likeliest = max(lines, key=lambda line: float(line["chance"]))
         best = next((line for line in lines if line["chance"] >= LIKELY), likeliest)
         rank = next(starter["rank"] for starter in self.starters if starter["player"] == best["player"])
-        return hypothetical_race.outlook(best, self.sides, rank)
+        return hypothetical_race.outlook(best, self.sides, rank, whom)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the table as JSON values.

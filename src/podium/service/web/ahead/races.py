@@ -16,7 +16,7 @@ from fastapi.responses import RedirectResponse
 
 from podium.errors import NearNameError, ParameterError, UnknownError
 from podium.ledger.forecast import Member
-from podium.ledger.hypothetical_race import DUEL, DUEL_SIDES, place_words
+from podium.ledger.hypothetical_race import DUEL, DUEL_SIDES, outlook, place_words
 from podium.ledger.seeding import MAX_GROUPS, MAX_PROTECTED, tournament_report
 from podium.pages.drawing import signed_bar
 from podium.pages.numbers import DASH, MINUTE_S, percent, with_minus
@@ -89,7 +89,8 @@ def race(
             aged = kept.of_race(
                 store, visit.pool, planned, joining, is_fixture=not is_match, has_key=visit.visitor.key is not None
             )
-            view = stakes_view(aged, player, is_entrant=any(player in side for side in planned.sides))
+            whom = "you" if player == rendering.chosen_player(visit.request) else player
+            view = stakes_view(aged, player, whom, is_entrant=any(player in side for side in planned.sides))
             reason = aged.stakes.notice or ""
         except (BusyError, ParameterError) as error:
             if chosen and isinstance(error, BusyError):
@@ -191,8 +192,8 @@ def default_player(request: Request, planned: Fixture) -> str:
     return me if me in names else names[0] if len(names) > 1 else ""
 
 
-def stakes_view(aged: Aged, player: str, *, is_entrant: bool) -> dict[str, Any] | None:
-    """Return a table of stakes for the template, or None if there is no table."""
+def stakes_view(aged: Aged, player: str, whom: str, *, is_entrant: bool) -> dict[str, Any] | None:
+    """Return a table of stakes for the template, or None if there is no table. `whom` is "you" for the visitor."""
     found = aged.stakes
     lines = found.lines()
     if not lines:
@@ -208,7 +209,7 @@ def stakes_view(aged: Aged, player: str, *, is_entrant: bool) -> dict[str, Any] 
         {
             "number": k,
             "place": place_words(line["place"], found.sides),
-            "sentence": sentence_of(line, found.sides),
+            "sentence": outlook(line, found.sides, own["rank"], whom),
             "bar": signed_bar(float(change), low, high),
             "change": change,
             "rating": shown(line["rating"], found.digits),
@@ -231,12 +232,11 @@ def stakes_view(aged: Aged, player: str, *, is_entrant: bool) -> dict[str, Any] 
     return {
         "player": own["player"],
         "headline": f"{headline[0].lower()}{headline[1:]}",
-        "outlook": found.outlook() or "",
+        "outlook": found.outlook(whom=whom) or "",
         "before": before,
         "standing": f"Now {rank_words(own['rank']) or 'without a rank'}, with {with_minus(before)}.",
         "lines": view_lines,
-        "likeliest": likeliest,  # number of the line with the most likely place
-        "opened": (own["break_even"] or 1) - 1,  # number of the line to show first: the last place that costs no points
+        "likeliest": likeliest,  # number of the line with the most likely place, which is shown first
         "field": starters,
         "method": found.method,
         "age_s": aged.age_s,
@@ -251,12 +251,6 @@ def lines_near(lines: Sequence[Any], likeliest: int, own: Any, sides: int) -> se
     near = {0, sides - 1, len(lines) - 1, *range(max(0, likeliest - AROUND), min(sides, likeliest + AROUND + 1))}
     better = [k for k, line in enumerate(lines[:sides]) if own["rank"] is not None and line["rank"] < own["rank"]]
     return near | set(better[-1:]) | ({own["break_even"] - 1} if own["break_even"] else set())
-
-
-def sentence_of(line: Any, sides: int) -> str:
-    place = place_words(line["place"], sides)
-    where = f"Finishing {place}" if sides == DUEL_SIDES or place == "quit" else f"In {place} place"
-    return f"{where}: {ordinal_number(line['rank'])} in the ranking."
 
 
 def rank_words(rank: int | None) -> str:
@@ -294,15 +288,15 @@ def calendar(visit: VisiblePool, kept: CurrentStakes) -> Response:
     ]
     pool, player = visit.header, rendering.chosen_player(visit.request)
 
-    def outlook(race: Fixture, name: str) -> Upcoming:
+    def outlook_on(race: Fixture, name: str) -> Upcoming:
         return outlook_of(visit.store, kept, pool, race, name, draws=False, has_key=False)
 
     def ends_of(race: Fixture) -> tuple[str, list[tuple[str, Decimal]]]:
         name = default_player(visit.request, race)
-        found = outlook(race, name)
+        found = outlook_on(race, name)
         if name != player and found.stakes is not None:
             name = found.stakes.favourite
-            found = outlook(race, name)
+            found = outlook_on(race, name)
         return name, found.ends()
 
     return visit.show(

@@ -110,7 +110,7 @@
     tie.disabled = up.disabled = k === 0;
     down.disabled = k === order.length - 1;
     tools.append(tie, up, down);
-    if (OUT.length) tools.append(button(OUT[0], `${name(line)} did not finish`, () => fail(line)));
+    if (OUT.length) tools.append(button("out", `${name(line)} is out`, () => fail(line)));
     made.append(tools);
     drag(made, handle, line);
     return made;

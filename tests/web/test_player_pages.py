@@ -132,7 +132,9 @@ def test_sentences_never_contradict_the_history(site, pool):
         if len(curve) == card["events"]:
             peak = max(later, key=lambda each: each["rating"] - 2 * (each["deviation"] or 0.0), default=None)
             assert card["peak"] is None or card["peak"]["rating"] == peak["rating"]
-        highest = max(curve, key=lambda point: point["rating"])
+        widest = 2.0 * (curve[-1]["deviation"] or 0.0)
+        banded = [point for point in curve if (point["deviation"] or 0.0) <= widest]
+        highest = max(banded, key=lambda point: point["rating"])
         labels = [each.text for each in root.every("text") if "highest" in each.text]
         digits = 0 if pool != "forty" else 2
         assert labels == ([f"highest {shown(highest['rating'], digits)}"] if highest["rating"] > card["rating"] else [])
@@ -176,14 +178,15 @@ def test_the_first_screen_answers_the_main_questions(site):
     assert root.first("p", "lead").text == f"{gap} points behind {above['player']}, 2nd."
     assert "established; ±" in root.first("dl", "key").text
     labels = [each.text for each in root.first("svg", "chart").every("text")]
-    for words, line in (("best day", card["best_days"][0]), ("worst day", card["worst_days"][0])):
+    days = sorted([*card["form"], *card["best_days"], *card["worst_days"]], key=lambda day: day["shown"])
+    for words, line in (("best day", days[-1]), ("worst day", days[0])):
         assert f"{words} {signed(shown(line['shown'], 1))}" in labels
         (link,) = [
             each for each in root.first("svg", "chart").every("a") if f"/{line['event_id']}/" in each.attributes["href"]
         ]
         assert "desk" not in link.classes
     first = card["encounters"][0]
-    assert f"beats {first['opponent']} {first['ahead']} of {first['met']}" in root.first("main").text
+    assert f"Beats {first['opponent']} in {first['ahead']} of {first['met']}" in root.first("main").text
 
 
 def test_the_reasons_of_the_last_ten_events_add_up(site):
@@ -207,7 +210,7 @@ def test_the_reasons_of_the_last_ten_events_add_up(site):
 def test_an_opponents_name_can_contain_a_comma():
     pool = PoolHeader("karts", "Karts", "Elo", 1, "driver")
     words = encounter_words(pool, (Encounters("Doe, John", met=5, ahead=1, behind=4),))
-    assert [tree(str(each)).text for each in words] == ["beaten by Doe, John 4 of 5"]
+    assert [tree(str(each)).text for each in words] == ["Beaten by Doe, John in 4 of 5"]
 
 
 def test_the_next_race_shows_its_stakes_and_the_next_rank(site):

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 
 import numpy as np
@@ -23,6 +24,8 @@ MIN_DOWN = 10.0  # minimum distance, in pixels, from the top of a drawing to the
 LETTER_WIDTH = 0.024  # width of a letter of a label as a share of the width of a chart on a phone
 LABEL_HEIGHT, LABEL_STEP = 14.0, 4  # in pixels: height of a label, and distance between its possible places
 SAMPLES = 40  # number of samples of a line along a label
+MAX_STEPS = 6  # maximum distance of a cause from its point
+BAND_SHARES = -1.0, -0.7, -0.4, 0.4, 0.7, 1.0  # lines in a band that leave no space for a label
 
 
 @immutable
@@ -53,7 +56,8 @@ class HistoryLine:
 
     @property
     def best(self) -> HistoryPoint:
-        return max(self.points, key=lambda point: point.rating)
+        """The highest of the points with a band or, without any band, of all points."""
+        return max(self.banded or self.points, key=lambda point: point.rating)
 
 
 def history_chart(
@@ -152,9 +156,9 @@ def marks(plot: Plot, line: HistoryLine, digits: int) -> Markup:
     label = Shape('<text class="strong last" x="{}" y="{}" dx="9">{}</text>').format(
         plot.across(place(newest.at)), number(plot.down(newest.rating) + 4.0), shown(newest.rating, digits - 1)
     )
-    labels = [(point, point.cause) for point in line.points if point.cause and point is not best]
+    labels = [(point, point.cause, "") for point in line.points[::-1] if point.cause]
     if best is not newest:
-        labels.insert(0, (best, f"highest {shown(best.rating, digits - 1)}"))
+        labels.insert(0, (best, f"highest {shown(best.rating, digits - 1)}", ""))
     return label + placed(plot, [line], labels)
 
 
@@ -169,37 +173,61 @@ def season_rules(plot: Plot, points: Sequence[HistoryPoint]) -> Markup:
 
 
 def names(plot: Plot, lines: Sequence[HistoryLine]) -> Markup:
-    """Return both names at the ends of their lines."""
-    upper_first = sorted(lines, key=lambda line: -line.points[-1].rating)
-    return placed(plot, lines, [(line.points[-1], shortened(line.player, MAX_NAME)) for line in upper_first])
+    """Return both names in the colours of their lines, at the ends of the lines and outside the bands."""
+    bands = [
+        HistoryLine(
+            "",
+            [replace(point, rating=point.rating + share * SIGMAS * (point.deviation or 0.0)) for point in line.banded],
+        )
+        for line in lines
+        for share in BAND_SHARES
+    ]
+    labels = [
+        (line.points[-1], shortened(line.player, MAX_NAME), css)
+        for line, css in zip(lines, (" own", " b"), strict=True)
+    ]
+    return placed(plot, [*lines, *bands], sorted(labels, key=lambda label: -label[0].rating))
 
 
-def placed(plot: Plot, lines: Sequence[HistoryLine], labels: Sequence[tuple[HistoryPoint, str]]) -> Markup:
-    """Return labels, each as close to its point as possible without touching a line or another label."""
+def placed(plot: Plot, lines: Sequence[HistoryLine], labels: Sequence[tuple[HistoryPoint, str, str]]) -> Markup:
+    """Return labels, each as close to its point as possible without touching a line or another label.
+
+    A label starts, ends or is centred at its point, and does not cross the start of a season.
+    """
     drawn: list[Markup] = []
+    seasons = [plot.x.share(place(point.at)) for line in lines for point in line.points if point.is_season]
     # space that labels occupy: horizontal start and end, and vertical position
     taken: list[tuple[float, float, float]] = []
-    for point, words in labels:
+    for point, words, css in labels:
         x, down, width = plot.x.share(place(point.at)), plot.down(point.rating), LETTER_WIDTH * len(words)
-        anchor = "start" if x < width / 2.0 else "end" if x > 1.0 - width / 2.0 else "middle"
-        start = {"start": x, "end": x - width, "middle": x - width / 2.0}[anchor]
-        end = start + width
-        beside = [height for line in lines for height in heights(plot, line, start, end)]
-        beside += [y for since, until, y in taken if since < end and start < until]
-        free = [
-            y
-            for step in range(plot.height // LABEL_STEP)
-            for y in (down + ABOVE - step * LABEL_STEP, down + BELOW + step * LABEL_STEP)
-            if MIN_DOWN <= y <= plot.height - 4 and not any(y - LABEL_HEIGHT <= height <= y + 3 for height in beside)
-        ]
-        y = free[0] if free else MIN_DOWN
-        taken += [(start, end, y - k * LABEL_HEIGHT / 2) for k in range(3)]
-        drawn.append(text(plot.across(place(point.at)), y, words, anchor))
+        anchors = ("middle", x - width / 2.0), ("start", x), ("end", x - width)
+        free: list[tuple[float, float, float, str]] = []  # distance from the point, position, start and anchor
+        for anchor, start in [each for each in anchors if 0.0 <= each[1] <= 1.0 - width]:
+            end = start + width
+            free.append((plot.height, MIN_DOWN, start, anchor))  # if no other place is free
+            if any(start < season < end for season in seasons):
+                continue
+            beside = [height for line in lines for height in heights(plot, line, start, end)]
+            beside += [y for since, until, y in taken if since < end and start < until]
+            free += [
+                (step, y, start, anchor)
+                for step in range(plot.height // LABEL_STEP)
+                for y in (down + ABOVE - step * LABEL_STEP, down + BELOW + step * LABEL_STEP)
+                if MIN_DOWN <= y <= plot.height - 4
+                and not any(y - LABEL_HEIGHT <= height <= y + 3 for height in beside)
+            ]
+        steps, y, start, anchor = min(free, key=lambda spot: spot[0])
+        if words == point.cause and steps > MAX_STEPS:
+            continue  # it would seem to belong to another point
+        taken += [(start, start + width, y - k * LABEL_HEIGHT / 2) for k in range(3)]
+        drawn.append(text(plot.across(place(point.at)), y, words, anchor, css))
     return Markup("").join(drawn)
 
 
 def heights(plot: Plot, line: HistoryLine, start: float, end: float) -> list[float]:
     """Return the vertical positions of a line between two positions, which are shares of the width."""
+    if not line.points:
+        return []
     across = [plot.x.share(place(point.at)) for point in line.points]
     down = [plot.down(point.rating) for point in line.points]
     shares = [share for share in np.linspace(start, end, SAMPLES).tolist() if across[0] <= share <= across[-1]]

@@ -168,8 +168,10 @@ class Plot:
         )
 
 
-def text(x: str, y: float, words: str, anchor: str = "middle") -> Markup:
-    return Shape('<text class="strong" x="{}" y="{}" text-anchor="{}">{}</text>').format(x, number(y), anchor, words)
+def text(x: str, y: float, words: str, anchor: str = "middle", css: str = "") -> Markup:
+    return Shape('<text class="strong{}" x="{}" y="{}" text-anchor="{}">{}</text>').format(
+        css, x, number(y), anchor, words
+    )
 
 
 WIDTH, HEIGHT, MARGIN = 96, 24, 3

@@ -26,7 +26,7 @@ from podium.service.web.rendering import PageRouter, PoolHeader, pool_address, p
 from podium.service.web.visiting import VisiblePool
 from podium.store import Store
 from podium.views.models import Rivalry
-from podium.views.player_models import CurvePoint, Listing, PlayerCard
+from podium.views.player_models import Listing, PlayerCard
 
 router = PageRouter()
 MAX_POINTS = 150  # maximum number of points per history
@@ -97,7 +97,7 @@ def pair_of(store: Store, header: PoolHeader, found: Rivalry) -> dict[str, Any]:
     shares, draw = (f"{of_first} %", f"{of_second} %"), "" if found.draw is None else f"draw {drawn} %"
     words = [f"{first.player} {shares[0]}", *([draw] if draw else []), f"{second.player} {shares[1]}"]
     cards, note = ranked_cards(store, header.name, (first.player, second.player))
-    curves = [store.rating_curve(header.name, side.player, most=MAX_POINTS) for side in (first, second)]
+    lines = [history(store, header, side.player) for side in (first, second)]
     then = lead_then(header, found, 1.0 if favourite is first else -1.0)
     return {
         "first": first.player,
@@ -110,8 +110,8 @@ def pair_of(store: Store, header: PoolHeader, found: Rivalry) -> dict[str, Any]:
         "bar": split_bar(of_first / 100.0, ", ".join(words), drawn / 100.0),
         "shares": shares,
         "doubt": doubt(header, cards),
-        "figures": figures(header, cards, curves, note),  # names, notes, and both players' values
-        "chart": histories(header, (first.player, second.player), curves),
+        "figures": figures(header, cards, lines, note),
+        "chart": histories(header, lines),
         "found": found,
         # The player with the higher rating, on average, when they met, if today's ratings differ.
         "leader_then": (favourite if then > 0 else outsider).player if then else "",
@@ -156,35 +156,40 @@ def doubt(header: PoolHeader, cards: Sequence[PlayerCard]) -> str:
     own, others = (header.margin(deviation) for deviation in deviations)
     apart = f"only {lead} points apart" if lead else "level"
     return (
-        f"The ratings are {apart}. Together they are certain to ±{reach} ({own} and {others}), so either may be better."
+        f"The ratings are {apart}. This could be off by {reach} points ({own} and {others}), so either may be better."
     )
 
 
 def figures(
-    header: PoolHeader, cards: Sequence[PlayerCard], curves: Sequence[Sequence[CurvePoint]], ranked: str
-) -> tuple[tuple[str, str, list[str]], ...]:
-    highest = [header.rating(max(point.rating for point in curve)) for curve in curves]
+    header: PoolHeader, cards: Sequence[PlayerCard], lines: Sequence[HistoryLine], ranked: str
+) -> tuple[tuple[str, str, list[str], list[float]], ...]:
+    """Return names, notes and both players' values, as text and as numbers of which the larger is better."""
+    highest = [line.best.rating for line in lines]
     ranks = [DASH if card.rank is None else f"{card.rank:,}" for card in cards]
-    found = [("Rating", "", [header.rating(card.rating) for card in cards])]
+    found = [("Rating", "", [header.rating(card.rating) for card in cards], [card.rating for card in cards])]
     if all(card.deviation is not None for card in cards):
-        reach = [header.margin(card.deviation or 0.0) for card in cards]
-        found.append(("How sure", "19 times in 20", reach))
-    found.append(("Rank", ranked, ranks))
-    found.append(("Highest rating", "after any event", highest))
+        deviations = [card.deviation or 0.0 for card in cards]
+        found.append(
+            ("How sure", "19 times in 20", list(map(header.margin, deviations)), [-each for each in deviations])
+        )
+    found.append(("Rank", ranked, ranks, [-(card.rank or math.inf) for card in cards]))
+    found.append(("Highest rating", "without uncertain ratings", list(map(header.rating, highest)), highest))
     moved = [header.change(card.last_ten_shown) if card.last_ten_events else DASH for card in cards]
-    found.append(("Last events", "at most ten, from the sixth on", moved))
-    found.append(("Events", "", [f"{card.events:,}" for card in cards]))
+    found.append(("Last events", "at most ten, without the first five", moved, [card.last_ten for card in cards]))
+    found.append(("Events", "", [f"{card.events:,}" for card in cards], []))
     return tuple(found)
 
 
-def histories(header: PoolHeader, names: tuple[str, str], curves: Sequence[Sequence[CurvePoint]]) -> Markup:
-    if max(map(len, curves)) < 2:  # noqa: PLR2004  (a line needs two)
+def history(store: Store, header: PoolHeader, player: str) -> HistoryLine:
+    curve = store.rating_curve(header.name, player, most=MAX_POINTS)
+    points = [HistoryPoint(header.local(point.when), point.rating, point.deviation) for point in curve]
+    return HistoryLine(player, points)
+
+
+def histories(header: PoolHeader, lines: Sequence[HistoryLine]) -> Markup:
+    if max(len(line.points) for line in lines) < 2:  # noqa: PLR2004  (a line needs two)
         return Markup("")
-    lines = [
-        HistoryLine(name, [HistoryPoint(header.local(point.when), point.rating, point.deviation) for point in curve])
-        for name, curve in zip(names, curves, strict=True)
-    ]
-    ends = [f"{name} {header.rating(curve[-1].rating)}" for name, curve in zip(names, curves, strict=True)]
+    ends = [f"{line.player} {header.rating(line.points[-1].rating)}" for line in lines]
     return history_chart(lines, f"Ratings over time; now {ends[0]}, {ends[1]}", digits=header.digits, height=216)
 
 

@@ -177,13 +177,15 @@ def encounter_words(header: PoolHeader, encounters: Sequence[Encounters]) -> lis
     """Return the opponents whom a player beats most, and the one who beats the player most."""
     beaten = [each for each in encounters if each.ahead > each.behind]
     words = [
-        Shape("{}{} {} of {}").format("" if k else "beats ", header.player_link(each.opponent), each.ahead, each.met)
+        Shape("{}{} in {} of {}").format("" if k else "Beats ", header.player_link(each.opponent), each.ahead, each.met)
         for k, each in enumerate(beaten)
     ]
     facts = [Markup(", ").join(words)] if words else []
     if encounters and encounters[-1].behind > encounters[-1].ahead:
         worst = encounters[-1]
-        facts.append(Shape("beaten by {} {} of {}").format(header.player_link(worst.opponent), worst.behind, worst.met))
+        facts.append(
+            Shape("Beaten by {} in {} of {}").format(header.player_link(worst.opponent), worst.behind, worst.met)
+        )
     return facts
 
 
@@ -206,4 +208,4 @@ def streak_words(card: PlayerCard) -> str:
     best, current, what = streaks.wins, streaks.current_wins, "wins"
     if best < 2:  # noqa: PLR2004  (a row needs two)
         best, current, what = streaks.gains, streaks.current_gains, "gains"
-    return f"best streak: {best:,} {what if best != 1 else what[:-1]}, now {current}"
+    return f"Best streak: {best:,} {what if best != 1 else what[:-1]}, now {current}"

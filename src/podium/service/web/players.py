@@ -104,8 +104,10 @@ def rank_tile(card: PlayerCard, listed: str) -> Tile:
 def chart(
     header: rendering.PoolHeader, card: PlayerCard, curve: tuple[CurvePoint, ...], hindsight: tuple[HindsightPoint, ...]
 ) -> Markup:
-    name, days = card.player, (("best day", card.best_days), ("worst day", card.worst_days))
-    causes = {lines[0].event_id: f"{words} {header.change(lines[0].shown)}" for words, lines in days if lines}
+    name = card.player
+    days = sorted((*card.form, *card.best_days, *card.worst_days), key=lambda day: day.shown)
+    ends = ("worst day", days[0], -1), ("best day", days[-1], 1)
+    causes = {day.event_id: f"{words} {header.change(day.shown)}" for words, day, sign in ends if sign * day.shown > 0}
     points = [
         HistoryPoint(
             header.local(point.when),
@@ -120,11 +122,12 @@ def chart(
     ]
     first, last = curve[0], curve[-1]
     span = f"from {day_words(header.local(first.when))} to {day_words(header.local(last.when))}"
-    best = f"{header.rating(max(point.rating for point in curve))} at best"
+    line = HistoryLine(name, points)
+    best = f"{header.rating(line.best.rating)} at best"
     figures = f"{header.rating(first.rating)} at the start, {best}, {header.rating(last.rating)} at the end"
     label = f"Rating of {name} {span}: {figures}"
     dashed = [HistoryPoint(point.when, point.rating, point.deviation) for point in hindsight]
-    return history_chart([HistoryLine(name, points)], label, digits=header.digits, hindsight=dashed)
+    return history_chart([line], label, digits=header.digits, hindsight=dashed)
 
 
 def ranges(

@@ -1,13 +1,14 @@
 """Charts of rating histories."""
 
 import re
+import struct
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
 import podium
 from podium.errors import ParameterError
-from podium.reporting.histories import established_rows, line_points, rating_histories, spread
+from podium.reporting.histories import HEIGHT, established_rows, line_points, rating_histories, spread
 from podium.reporting.plotting import as_page, as_svg
 
 UNDATED = [{"event_id": e, "player": p, "position": k + 1} for e in "ab" for k, p in enumerate(["Zoë", "Ben"])]
@@ -47,7 +48,7 @@ def test_lines_leave_out_the_first_five_events():
 def test_names_at_line_ends_do_not_overlap_and_stay_inside():
     places = spread([1500.0, 1500.0, 1501.0, 1400.0], 1390.0, 1510.0)
     gaps = [b - a for a, b in zip(sorted(places), sorted(places)[1:], strict=False)]
-    assert min(gaps) >= 14.0 * 120.0 / 300.0 - 1e-9
+    assert min(gaps) >= 14.0 * 120.0 / HEIGHT - 1e-9
     assert min(spread([0.0] * 5, 0.0, 1.0)) >= 0.0
 
 
@@ -57,6 +58,19 @@ def test_each_player_has_a_colour_and_the_axis_has_whole_numbers():
     assert 'stroke="#0072b2"' in svg
     assert 'stroke="#d55e00"' in svg
     assert not re.search(r">\d+\.5<", svg)
+
+
+def test_the_title_says_who_leads_and_the_subtitle_has_the_months_drawn(tmp_path):
+    results = podium.simulate(players=8, events=60, entrants=4, seed=1).results
+    chart = podium.plot("histories", podium.rate(results, "glicko2"), out=tmp_path / "chart.png")
+    assert struct.unpack(">II", (tmp_path / "chart.png").read_bytes()[16:24]) == (1600, 900)
+    title = chart.to_dict()["layer"][0]["title"]
+    first, second = podium.rate(results, "glicko2").leaderboard().head(2).select("player", "rating").rows()
+    ahead = round(first[1]) - round(second[1])
+    assert title["text"] == f"{first[0]} leads with {first[1]:.0f}, {ahead} points ahead of {second[0]}"
+    assert title["subtitle"].startswith("Glicko-2: 8 of 8 players, ")
+    alone = podium.plot("histories", results, "glicko2", players=[second[0]]).to_dict()["layer"][0]["title"]
+    assert alone["text"] == f"{second[0]} has {second[1]:.0f}"
 
 
 def test_a_page_has_a_drawing_for_a_phone_and_uses_the_pages_colours():

@@ -1,10 +1,13 @@
 """Charts from the `plot` command."""
 
+import re
+
 import pytest
 
 import podium
 from podium.cli import publishing
 from podium.cli.commands import build
+from podium.pages.share_picture import standings_card
 from podium.reporting.histories import CURVES
 from podium.reporting.plotting import FROM_RESULTS
 
@@ -36,6 +39,22 @@ def test_a_result_card_has_the_newest_event_with_its_winner_first():
     assert "Elo · e3" in card
     assert "<polyline" not in card
     assert podium.plot("card", [row | {"ranked": True} for row in ROWS]).count("<polyline") == 3
+
+
+def test_the_second_line_of_a_card_names_the_player_who_gained_most():
+    orders = ["abcd"] * 30 + ["adbc"]
+    rows = [
+        {"event_id": f"e{number}", "player": player, "position": place}
+        for number, order in enumerate(orders)
+        for place, player in enumerate(order, start=1)
+    ]
+    card = podium.plot("result-card", rows)
+    assert re.search(r">a won\. d gained most, \+[\d.]+\.<", card)
+    assert re.search(r"brought d [\d.]+\.<|>d was ahead in [^<]* were expected\.<", card)
+
+
+def test_an_empty_leaderboard_has_a_card():
+    assert "Nobody has a rating yet." in standings_card("Karts", [])
 
 
 @pytest.mark.parametrize(

@@ -222,8 +222,8 @@ def test_lines_in_a_picture_do_not_overlap(players):
     view = why_view(rate(field, "elo").explain("e", "player 01 of many"))
     for size in (WIDE, TALL):
         root = ET.fromstring(share_picture(view, "heading", "address", size))  # noqa: S314  (our own)
-        for anchor in ("start", "end"):
-            texts = [each for each in root.findall(".//{*}text") if each.get("text-anchor") == anchor]
+        for edge in (pictures.MARGIN, size.width - pictures.MARGIN):
+            texts = [each for each in root.findall(".//{*}text") if each.get("x") == f"{edge:.1f}"]
             lines = sorted((float(each.attrib["y"]), float(each.attrib["font-size"])) for each in texts)
             assert len(lines) > 1
             assert all(below - above >= 0.85 * letter for (above, _), (below, letter) in pairwise(lines)), lines

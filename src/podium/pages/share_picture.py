@@ -1,4 +1,4 @@
-"""Pictures for sharing: a badge, result cards, and a change with its verdict and a waterfall of groups, dark on light.
+"""Pictures for sharing: a badge, result cards, and a change with its verdict and a waterfall of groups.
 
 All numbers are in pixels. Widths of text are estimates.
 """
@@ -19,8 +19,9 @@ from podium.errors import needs_extra
 from podium.ledger.reasons import Explanation
 from podium.ledger.reasons.wording import UNDECIDED
 from podium.pages.drawing import Scale
-from podium.pages.numbers import change, halves, rating, shortened
+from podium.pages.numbers import DASH, change, halves, rating, shortened
 from podium.pages.why import WhyView
+from podium.support.words import MINUS
 
 HEIGHT, PADDING = 20, 7
 BADGE_LETTER, WIDE_BADGE_LETTER = 6.7, 11.5  # width in pixels of a letter at 11 px, and of a double-width letter
@@ -59,18 +60,34 @@ def badge_svg(label: str, message: str) -> Markup:
     )
 
 
-INK, SOFT, LINE, PAPER = "#1d1b2e", "#5b586b", "#c9c7d4", "#ffffff"
-UP, DOWN, GAIN, LOSS = "#2aa3ac", "#e8703a", "#00666e", "#a33a12"
 MARGIN = 64
 LETTER = 0.56  # average width of a letter as a share of the font size
 BOLD_LETTER = 0.62
 WIDE_LETTER = 1.02
 MAX_BARS = 9
-MIN_ROW, MAX_ROW, MAX_TALL_ROW = 26.0, 110.0, 180.0
-TOTAL_ROW = 48.0
+MIN_ROW, MAX_ROW, MAX_BAR, DOT = 26.0, 130.0, 40.0, 8  # DOT is a radius
 MAX_HEADING = 60  # maximum number of letters
-LABEL_WIDTH, MAX_LABEL = 250, 18  # width in pixels, and number of 24 px letters that fit into it
-MAX_RESULT = 24  # number of letters
+MAX_LABEL, MAX_RESULT = 18, 24  # number of letters
+
+
+class Palette(NamedTuple):
+    """The colours of a picture. Those of changes are the same as in the style sheet of the pages."""
+
+    paper: str
+    ink: str
+    soft: str
+    line: str
+    gain: str  # of numbers
+    loss: str
+    up: str  # of bars
+    down: str
+    mark: str
+
+
+LIGHT: Final = Palette(
+    "#ffffff", "#1d1b2e", "#5b586b", "#c9c7d4", "#006871", "#a93716", "#0095a1", "#d75a21", "#4f46b8"
+)
+DARK: Final = Palette("#1a1825", "#f1eff8", "#b1adc2", "#3d3a4d", "#74d3d8", "#fa9d68", "#40b1b9", "#e97d46", "#a79ff0")
 
 
 class Size(NamedTuple):
@@ -80,6 +97,7 @@ class Size(NamedTuple):
 
 WIDE: Final = Size(1200, 630)  # the size of link previews on most sites
 TALL: Final = Size(1080, 1350)  # for phones
+POSTER: Final = Size(1600, 900)  # for charts
 
 
 def share_picture(view: WhyView, heading: str, address: str, size: Size) -> Markup:
@@ -88,18 +106,15 @@ def share_picture(view: WhyView, heading: str, address: str, size: Size) -> Mark
     lines = wrapped(view.verdict.striptags(), verdict_size, size.width - 2 * MARGIN, most=4 if size is TALL else 2)
     top = MARGIN + 40
     verdict = Markup().join(
-        text(MARGIN, top + verdict_size * (1 + 1.15 * k), line, verdict_size, INK, weight=700)
+        text(MARGIN, top + verdict_size * (1 + 1.15 * k), line, verdict_size, LIGHT.ink, weight=700)
         for k, line in enumerate(lines)
     )
     below = top + verdict_size * 1.15 * len(lines)
     cause = wrapped(view.cause.striptags(), 32, size.width - 2 * MARGIN, most=2)
-    causes = Markup().join(text(MARGIN, below + 52 + 42 * k, line, 32, SOFT) for k, line in enumerate(cause))
+    causes = Markup().join(text(MARGIN, below + 52 + 42 * k, line, 32, LIGHT.soft) for k, line in enumerate(cause))
     begin = below + 42 * len(cause) + 50
-    head = text(MARGIN, MARGIN + 14, shortened(heading, MAX_HEADING), 28, SOFT)
     bars = waterfall(view, begin, size.height - MARGIN - 40, size)
-    foot = text(MARGIN, size.height - 40, shortened(unquote(address), 70), 24, SOFT)
-    foot += brand(size, LIGHT)
-    return picture(size, PAPER, head + verdict + causes + bars + foot)
+    return framed(size, LIGHT, heading, address, verdict + causes + bars)
 
 
 class CardRow(NamedTuple):
@@ -110,27 +125,16 @@ class CardRow(NamedTuple):
     points: float  # the change
     change: str  # empty if the player was not in the event
     rating: str
-    rank: str = ""  # empty if the rank is not known
+    rank: str = ""  # the rank or its change; empty if it is not known, or is the same
     trend: Sequence[float] = ()  # the latest ratings, oldest first, which are drawn instead of the change
 
 
-class Palette(NamedTuple):
-    paper: str
-    ink: str
-    soft: str
-    line: str
-    gain: str
-    loss: str
-    mark: str
-
-
-LIGHT: Final = Palette(PAPER, INK, SOFT, LINE, GAIN, LOSS, "#4f46b8")
-DARK: Final = Palette("#1a1825", "#f1eff8", "#b1adc2", "#3d3a4d", "#5fd0d8", "#ff9d70", "#a79ff0")
 CARD_ROWS = 8
 MAX_CARD_ROW, CARD_FOOT = 68.0, 558.0  # pixels: highest row, and end of the last one
 ROW_LETTER, MAX_ROW_LETTER = 0.66, 36  # font size as a share of a row, and its maximum
 TITLE, CAUSE = 48, 26  # font sizes
 NAME_X, NAME_WIDTH, BAR_GAP = 150, 440, 32  # BAR_GAP is the space on both sides of the bars or trends
+TREND_WIDTH = 200.0
 COLUMNS = (1136, 1010, 880)  # right ends of the columns, last column first
 
 
@@ -141,7 +145,7 @@ def result_card(
     address: str,
     *,
     cause: str = "",
-    period: str = "change",
+    titles: tuple[str, str, str] = ("rank", "rating", "change"),
     count: int | None = None,
     dark: bool = False,
 ) -> Markup:
@@ -153,14 +157,13 @@ def result_card(
         rows: the entrants, winner first. The first `CARD_ROWS` are drawn, and the others are counted.
         address: the address of the result, or an empty string if it is not known.
         cause: a sentence that explains the headline.
-        period: the heading of the column of changes.
+        titles: the headings of the columns, last column first.
         count: the number of entrants. Default: the number of rows.
         dark: True for a dark background.
     """
     palette, size = DARK if dark else LIGHT, WIDE
     lines = wrapped(headline, TITLE, size.width - 2 * MARGIN, most=2)
-    parts = [text(MARGIN, 78, shortened(heading, MAX_HEADING), 28, palette.soft)]
-    parts += [
+    parts = [
         text(MARGIN, 84 + 1.15 * TITLE * (k + 1), line, TITLE, palette.ink, weight=700) for k, line in enumerate(lines)
     ]
     top = 84 + 1.15 * TITLE * len(lines) + 48
@@ -171,42 +174,48 @@ def result_card(
     drawn = rows if count <= CARD_ROWS else rows[: CARD_ROWS - 1]
     height = min(MAX_CARD_ROW, (CARD_FOOT - top) / max(1, min(count, CARD_ROWS)))
     letter = min(MAX_ROW_LETTER, int(ROW_LETTER * height))
-    cells = [("rank", [row.rank for row in drawn]), ("rating", [row.rating for row in drawn])]
-    cells.append((period, [row.change for row in drawn]))
+    cells = zip(titles, zip(*((row.rank, row.rating, row.change) for row in drawn), strict=True), strict=False)
     columns = [*zip(COLUMNS, [column for column in cells if any(column[1])], strict=False)]
-    parts += [text(x, top - 4, title, 20, palette.soft, anchor="end") for x, (title, _) in columns]
+    parts += [text(x, top - 8, title, 20, palette.soft, anchor="end") for x, (title, _) in columns]
     names = [shortened(row.name, fitting(row.name, NAME_WIDTH, letter)) for row in drawn]
     widest = max((width_of(name, LETTER * letter, WIDE_LETTER * letter) for name in names), default=0.0)
     most = max((len(row.change) for row in drawn), default=0)
-    left, right = NAME_X + widest + BAR_GAP, columns[-1][0] - most * BOLD_LETTER * letter - BAR_GAP
+    numbers = columns[-1][0] if columns else COLUMNS[-1]
+    left, right = NAME_X + widest + BAR_GAP, numbers - most * BOLD_LETTER * letter - BAR_GAP
     if any(row.trend for row in drawn):
-        parts.append(text(left, top - 4, "trend", 20, palette.soft))
+        left = max(left, right - TREND_WIDTH)
+        parts.append(text(left, top - 8, "trend", 20, palette.soft))
     scale = Scale.over([0.0, *(row.points for row in drawn)])
     zero = left + scale.share(0.0) * (right - left)
     for k, (row, name) in enumerate(zip(drawn, names, strict=True)):
         y = top + height * (k + 0.72)
-        colour, end = (
-            palette.loss if row.points < 0.0 else palette.gain,
-            left + scale.share(row.points) * (right - left),
-        )
+        end = left + scale.share(row.points) * (right - left)
         parts += [
             text(MARGIN, y, row.place, letter, palette.soft),
             text(NAME_X, y, name, letter, palette.ink, weight=700 if k == 0 else 400),
             box(MARGIN, top + height * (k + 1), size.width - 2 * MARGIN, 1, palette.line),
         ]
         if row.trend:
-            parts.append(trend_line(row.trend, left, right, top + height * (k + 0.2), 0.6 * height, palette.mark))
+            parts.append(trend_line(row.trend, left, right, top + height * (k + 0.3), 0.5 * height, palette.mark))
         elif row.points:
-            parts.append(box(min(zero, end), top + height * (k + 0.3), abs(end - zero), 0.4 * height, colour))
+            shade = palette.down if row.points < 0.0 else palette.up
+            parts.append(box(min(zero, end), top + height * (k + 0.3), abs(end - zero), 0.4 * height, shade))
         for x, (title, values) in columns:
-            ink, weight = (colour, 700) if title == period else (palette.soft if title == "rank" else palette.ink, 400)
-            parts.append(text(x, y, values[k], letter, ink, weight=weight, anchor="end"))
+            value = values[k] or DASH
+            ink = palette.ink if title == "rating" else change_colour(value, palette)
+            weight = 700 if ink in {palette.gain, palette.loss} else 400
+            parts.append(text(x, y, value, letter, ink, weight=weight, anchor="end"))
     if len(drawn) < count:
         y = top + height * (len(drawn) + 0.72)
         parts.append(text(NAME_X, y, f"and {count - len(drawn):,} more", 24, palette.soft))
-    link = shortened(unquote(address), 70)
-    parts += [text(MARGIN, size.height - 32, link, 24, palette.soft), brand(size, palette)]
-    return picture(size, palette.paper, Markup().join(parts))
+    return framed(size, palette, heading, address, Markup().join(parts))
+
+
+def change_colour(value: str, palette: Palette) -> str:
+    """Return the colour of a change of a rating or rank, or of another text in these columns."""
+    if value.startswith(("+", "▲")):
+        return palette.gain
+    return palette.loss if value.startswith((MINUS, "▼")) else palette.soft
 
 
 def trend_line(ratings: Sequence[float], left: float, right: float, top: float, height: float, colour: str) -> Markup:
@@ -215,10 +224,9 @@ def trend_line(ratings: Sequence[float], left: float, right: float, top: float, 
     points = [
         (left + (right - left) * k / last, top + (1.0 - scale.share(value)) * height) for k, value in enumerate(ratings)
     ]
-    return Markup(
-        '<polyline points="{}" fill="none" stroke="{}" stroke-width="3" stroke-linejoin="round"/>'
-        '<circle cx="{:.1f}" cy="{:.1f}" r="5" fill="{}"/>'
-    ).format(" ".join(f"{x:.1f},{y:.1f}" for x, y in points), colour, *points[-1], colour)
+    return Markup('<polyline points="{}" fill="none" stroke="{}" stroke-width="3" stroke-linejoin="round"/>').format(
+        " ".join(f"{x:.1f},{y:.1f}" for x, y in points), colour
+    ) + dot(*points[-1], 5, colour)
 
 
 def card_words(won: str, explanation: Explanation) -> tuple[str, str]:
@@ -229,24 +237,23 @@ def card_words(won: str, explanation: Explanation) -> tuple[str, str]:
         explanation: the explanation of the player who gained most.
     """
     points, cause, duels = explanation.shown_change, explanation.cause, explanation.duels
+    player = shortened(explanation.player, MAX_LETTERS)
     if points <= 0:
         return won, ""
     if cause.startswith(UNDECIDED):
         ahead = f"all {duels.count}" if duels.won == duels.count else f"{halves(duels.won)} of {duels.count}"
-        cause = f"Ahead in {ahead} duels, where {duels.expected:.1f} were expected." if duels.count else ""
+        cause = f"{player} was ahead in {ahead} duels; {duels.expected:.1f} were expected." if duels.count else ""
     if explanation.winners == [explanation.player]:
         return explanation.verdict, cause
-    cause = cause.replace(" of them.", ".")  # the points
-    return (
-        f"{won} {shortened(explanation.player, MAX_LETTERS)} gained most, {change(points, explanation.digits)}.",
-        cause,
-    )
+    cause = cause.replace(" of them.", ".").replace(" brought ", f" brought {player} ", 1)  # them: the points
+    cause = cause.replace(" them all.", f" {points}.").replace(" as much.", f" {points}.")
+    return f"{won} {player} gained most, {change(points, explanation.digits)}.", cause
 
 
 def standings_card(heading: str, rows: Sequence[CardRow], address: str = "", **options: Any) -> Markup:
     """Draw the first places of a leaderboard. The arguments are the same as for `result_card`."""
     leader = f"{rows[0].name} leads with {rows[0].rating}." if rows else "Nobody has a rating yet."
-    return result_card(heading, leader, rows, address, period="newest event", **options)
+    return result_card(heading, leader, rows, address, titles=("moved", "rating", "newest event"), **options)
 
 
 def fitting(words: str, width: float, size: int) -> int:
@@ -265,6 +272,26 @@ def picture(size: Size, paper: str, content: Markup) -> Markup:
     ).format(w=size.width, h=size.height, paper=paper, content=content)
 
 
+def framed(size: Size, palette: Palette, heading: str, address: str, content: Markup) -> Markup:
+    """Return a picture with a heading above its content, and an address and Podium's mark below."""
+    head = text(MARGIN, MARGIN + 14, shortened(heading, MAX_HEADING), 28, palette.soft)
+    link = text(MARGIN, size.height - 32, shortened(unquote(address), 70), 24, palette.soft)
+    return picture(size, palette.paper, head + content + link + brand(size, palette))
+
+
+def poster(chart: str) -> Markup:
+    """Return a chart, which is an SVG document with a size in pixels, as a picture with a margin and Podium's mark.
+
+    A chart that is too high for 1600 x 900 pixels makes the picture higher.
+    """
+    start, width, height, rest = re.split(r'width="([\d.]+)" height="([\d.]+)"', chart, maxsplit=1)
+    room = POSTER.width - 2 * MARGIN
+    drawn = int(room * float(height) / float(width))
+    size = POSTER._replace(height=max(POSTER.height, drawn + 2 * MARGIN + 40))
+    place = f'x="{MARGIN}" y="{MARGIN}" width="{room}" height="{drawn}" overflow="visible"'
+    return picture(size, LIGHT.paper, Markup(start + place + rest) + brand(size, LIGHT))  # noqa: S704  (our drawing)
+
+
 FONTS = tuple(str(path) for path in sorted(Path(__file__).with_name("fonts").glob("*.ttf")))
 FONTS_VARIABLE = "PODIUM_FONTS"  # environment variable for a folder with more fonts
 # The renderer searches other fonts for a letter only if they produce the same number of glyphs. Therefore, an emoji is
@@ -276,14 +303,14 @@ NEVER_DRAWN = "\U0010fffd"  # a letter for private use
 INSIDE_FLAG = re.compile("(?<=[\U0001f1e6-\U0001f1ff])(?=[\U0001f1e6-\U0001f1ff])")
 
 
-def draw_png(svg: str, zoom: float = 1.0) -> bytes:
+def draw_png(svg: str) -> bytes:
     """Draw a picture as a PNG, without letters that are missing from all fonts."""
     words = INSIDE_FLAG.sub("\u200c", JOINING.sub("", svg))
     foreign = {letter for letter in words if not letter.isascii() and is_missing(letter, system_fonts=False)}
     missing = {letter for letter in foreign if is_missing(letter, system_fonts=True)}
     if missing:
         words = TEXT.sub(lambda found: f">{escape(legible(unescape(found[1]), missing))}<", words)
-    return render(words, system_fonts=bool(foreign), zoom=zoom)
+    return render(words, system_fonts=bool(foreign))
 
 
 def legible(words: str, missing: set[str]) -> str:
@@ -311,10 +338,10 @@ def is_missing(letter: str, *, system_fonts: bool) -> bool:
 
 @cache
 def draw_letter(letter: str, *, system_fonts: bool) -> bytes:
-    return render(picture(Size(40, 40), PAPER, text(0, 30, letter, 24, INK)), system_fonts=system_fonts)
+    return render(picture(Size(40, 40), LIGHT.paper, text(0, 30, letter, 24, LIGHT.ink)), system_fonts=system_fonts)
 
 
-def render(svg: str, *, system_fonts: bool, zoom: float = 1.0) -> bytes:
+def render(svg: str, *, system_fonts: bool) -> bytes:
     with needs_extra("service", "a picture"):
         import resvg_py  # noqa: PLC0415  (an extra)
     folders = [folder] if (folder := os.environ.get(FONTS_VARIABLE)) else []
@@ -323,47 +350,51 @@ def render(svg: str, *, system_fonts: bool, zoom: float = 1.0) -> bytes:
         skip_system_fonts=not system_fonts,
         font_files=[*FONTS],
         font_dirs=folders,
-        zoom=zoom,
         sans_serif_family="DejaVu Sans",
     )
     return png
 
 
 def waterfall(view: WhyView, top: float, bottom: float, size: Size) -> Markup:
-    """Draw bars between two heights. Each starts at the end of the bar above it.
+    """Draw bars between two heights, from the rating before to the rating after.
 
-    In a tall picture, the label and the result are above the bar, which has the whole width.
+    Each bar starts at the end of the bar above it.
     """
-    is_tall, width = size is TALL, size.width
-    bars = bars_of(view, min(MAX_BARS, int((bottom - top - TOTAL_ROW) / MIN_ROW)))
-    ends = [float(view.before), *(end for _, _, _, end, _ in bars)]
-    scale = Scale.over(ends)
-    left, right = (MARGIN, width - MARGIN) if is_tall else (MARGIN + LABEL_WIDTH, width - MARGIN - 130)
-    row = min(MAX_TALL_ROW if is_tall else MAX_ROW, (bottom - top - TOTAL_ROW) / max(len(bars), 1))
-    letter, baseline, thick = (30, 34.0, max(10.0, row - 70.0)) if is_tall else (24, 0.62 * row, 0.5 * row)
-    begin = baseline + 14.0 if is_tall else (row - thick) / 2
-
-    parts = []
-    for k, (label, result, start, end, points) in enumerate(bars):
-        y = top + k * row
+    letter = 30 if size is TALL else 24
+    bars = bars_of(view, min(MAX_BARS, int((bottom - top) / MIN_ROW) - 2))
+    total = change(view.change, view.digits)
+    before, after = float(view.before), float(view.after)
+    rows = [("Before", "", before, before, ""), *bars, ("After", "", after, after, total)]
+    scale = Scale.over(end for _, _, _, end, _ in rows)
+    left, right = MARGIN + 11.5 * letter, size.width - MARGIN - 5 * letter
+    row = min(MAX_ROW, (bottom - top) / len(rows))
+    thick = min(MAX_BAR, 0.5 * row)
+    parts, below = [], top  # below: the lower edge of the bar or dot in the row above
+    for k, (label, result, start, end, points) in enumerate(rows):
+        middle = top + (k + 0.5) * row
+        baseline = middle + 0.35 * letter
         first, last = (left + scale.share(value) * (right - left) for value in (start, end))
-        words = escape(shortened(label, MAX_LABEL))
-        if is_tall and result:
-            words += Markup(' <tspan fill="{}">{}</tspan>').format(SOFT, shortened(result, MAX_RESULT))
-        parts.append(text(MARGIN, y + baseline, words, letter, INK))
-        shade = UP if end >= start else DOWN
-        parts.append(box(min(first, last), y + begin, max(abs(last - first), 3.0), thick, shade))
-        if not is_tall:
-            parts.append(line(last, y + begin + thick, y + begin + row))
-        shade = GAIN if end >= start else LOSS
-        parts.append(text(width - MARGIN, y + baseline, points, letter + 2, shade, weight=700, anchor="end"))
-    y = top + len(bars) * row
-    total = f"{rating(view.before, view.digits)} → {rating(view.after, view.digits)}"
-    parts.append(text(MARGIN, y + 0.8 * TOTAL_ROW, total, 28, INK, weight=700))
-    shade = GAIN if view.change > 0 else LOSS if view.change < 0 else INK
-    parts.append(
-        text(width - MARGIN, y + 0.8 * TOTAL_ROW, change(view.change, view.digits), 40, shade, weight=700, anchor="end")
-    )
+        is_end = k in {0, len(rows) - 1}
+        half = DOT if is_end else thick / 2
+        if k:
+            parts.append(line(first, below, middle - half))
+        below = middle + half
+        if is_end:
+            number = rating(view.after if k else view.before, view.digits)
+            x, anchor = (last + 18, "start") if last < (left + right) / 2 else (last - 18, "end")
+            parts.append(dot(last, middle, DOT, LIGHT.ink))
+            parts.append(text(x, baseline, number, letter, LIGHT.ink, weight=700, anchor=anchor))
+        else:
+            shade = LIGHT.up if end >= start else LIGHT.down
+            parts.append(box(min(first, last), middle - half, max(abs(last - first), 3.0), thick, shade))
+        if result and row > 2 * letter:
+            baseline -= 0.5 * letter
+            words = shortened(result, MAX_RESULT)
+            parts.append(text(MARGIN, baseline + 1.1 * letter, words, int(0.8 * letter), LIGHT.soft))
+        parts.append(text(MARGIN, baseline, shortened(label, MAX_LABEL), letter, LIGHT.soft if is_end else LIGHT.ink))
+        shade, large = change_colour(points, LIGHT), letter + (6 if is_end else 2)
+        y = middle + 0.35 * letter
+        parts.append(text(size.width - MARGIN, y, points, large, shade, weight=700, anchor="end"))
     return Markup().join(parts)
 
 
@@ -394,8 +425,12 @@ def text(x: float, y: float, words: str, size: int, colour: str, *, weight: int 
 
 def line(x: float, first: float, last: float) -> Markup:
     return Markup('<line x1="{0}" x2="{0}" y1="{1}" y2="{2}" stroke="{3}" stroke-width="2"/>').format(
-        f"{x:.1f}", f"{first:.1f}", f"{last:.1f}", LINE
+        f"{x:.1f}", f"{first:.1f}", f"{last:.1f}", LIGHT.line
     )
+
+
+def dot(x: float, y: float, radius: int, colour: str) -> Markup:
+    return Markup('<circle cx="{:.1f}" cy="{:.1f}" r="{}" fill="{}"/>').format(x, y, radius, colour)
 
 
 def box(x: float, y: float, width: float, height: float, colour: str) -> Markup:

@@ -21,7 +21,7 @@ from podium.systems import find
 from podium.systems._folyami_field import agnesi
 from podium.systems.stk import lead
 
-WIDTH, HEIGHT = 640, 300  # size of a plot in pixels
+WIDTH, HEIGHT = 640, 325  # size of a plot in pixels
 NARROW_WIDTH = 290  # width on a phone
 # The palette of M. Okabe and K. Ito, which colour-blind readers can tell apart. Black is reserved for text, and yellow
 # is too faint.
@@ -124,6 +124,7 @@ def configuration(*, inline: bool) -> dict[str, Any]:
             "labelFontSize": 12,
             "titleFontSize": 12,
             "titleFontWeight": "normal",
+            "titlePadding": 8,
         },
         "axisX": {"gridOpacity": 0.4},
         "legend": {
@@ -139,6 +140,7 @@ def configuration(*, inline: bool) -> dict[str, Any]:
 
 
 LABEL_PIXELS = 14.0  # distance from one name to the next
+LEADER_STROKE, STROKE = 3.5, 1.5  # widths in pixels of the leader's line and of the others
 LEADER_WIDTH = 12  # pixels from the end of a line to the name
 PADDING = 0.05  # share of the height to add above the highest rating and below the lowest
 
@@ -175,8 +177,12 @@ def rating_histories(
     shade = colour("player", players, legend=None)
     y = alt.Y("rating:Q", title="rating", scale=scale, axis=alt.Axis(format="d"))
     dash = alt.StrokeDash("player:N", legend=None, scale=dashes(players))
-    marks = canvas(lines, alt.TitleParams(title, subtitle=subtitle)).mark_line(interpolate="step-after")
-    steps = marks.encode(x=x, y=y, color=shade, strokeDash=dash)
+    leader = ends.sort("rating", maintain_order=True)["player"].tail(1)
+    widths = [LEADER_STROKE if player in leader else STROKE for player in players]
+    width = alt.StrokeWidth("player:N", legend=None, scale=alt.Scale(type="ordinal", domain=players, range=widths))
+    heading = alt.TitleParams(title, subtitle=subtitle, fontSize=16, offset=12)
+    marks = canvas(lines, heading).mark_line(interpolate="step-after")
+    steps = marks.encode(x=x, y=y, color=shade, strokeDash=dash, strokeWidth=width)
     names = canvas(ends, "").mark_text(align="left", dx=LEADER_WIDTH + 4, fontSize=12)
     leaders = canvas(ends, "").mark_rule(strokeWidth=1)
     ends_at = alt.X2Value({"expr": f"width + {LEADER_WIDTH}"})

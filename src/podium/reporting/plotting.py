@@ -15,7 +15,7 @@ from podium.engine.system import System
 from podium.errors import ParameterError, PodiumError, UnknownError, needs_extra
 from podium.ledger.reasons import Explanation
 from podium.pages.numbers import change, day_words, rating
-from podium.pages.share_picture import CardRow, card_words, draw_png, result_card, standings_card
+from podium.pages.share_picture import CardRow, card_words, draw_png, poster, result_card, standings_card
 from podium.rated import Rated
 from podium.rating import rate
 from podium.reporting.histories import (
@@ -32,6 +32,7 @@ from podium.reporting.histories import (
     configuration,
     curve,
     dashes,
+    established_rows,
     learnt_curves,
     legend_columns,
     line_legend,
@@ -40,7 +41,7 @@ from podium.reporting.histories import (
 )
 from podium.results.columns import DEFAULTS
 from podium.support.part_files import part_file
-from podium.support.words import counted, listed, ordinal_number, shown_change, suggestion
+from podium.support.words import capitalised, counted, listed, ordinal_number, shown_change, suggestion
 from podium.systems import make_system
 
 
@@ -143,7 +144,6 @@ def published_curve(kind: str, system: System | None) -> Any:
 
 
 SUFFIXES = (".png", ".svg", ".html")
-PIXELS = 2  # number of picture pixels per drawing pixel
 PAGE = """<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
@@ -238,7 +238,7 @@ def save(chart: Any, path: Path) -> None:
     if isinstance(chart, Markup):
         content = draw_png(chart) if path.suffix == ".png" else chart.encode()
     elif path.suffix == ".png":
-        content = draw_png(as_svg(chart).replace("<svg", '<svg font-stretch="condensed"', 1), PIXELS)
+        content = draw_png(poster(as_svg(chart)))
     else:
         text = as_svg(chart) if path.suffix == ".svg" else as_page(chart, path.stem)
         content = text.encode()
@@ -375,7 +375,7 @@ def draw(kind: str, rated: Rated, pool: str | None, players: Sequence[str] | Non
     if kind == "circulation":
         return circulation(audit(rated).months, rated.system.title)
     shown = rated.pool(pool)
-    title = rated.system.title if shown == DEFAULTS["pool"] else f"{shown}, {rated.system.title}"
+    title = rated.system.title if shown == DEFAULTS["pool"] else f"{capitalised(shown)}, {rated.system.title}"
     if kind in CARDS:
         return CARDS[kind](rated, shown, title)
     if kind == "parameters":
@@ -387,13 +387,31 @@ def draw(kind: str, rated: Rated, pool: str | None, players: Sequence[str] | Non
     if unknown:
         hint = suggestion(unknown[0], history["player"].unique().to_list())
         raise UnknownError(f"player {unknown[0]!r} is not in pool {shown}{hint}")
-    leaders = rated.leaderboard(pool=shown)["player"].head(SHOWN_PLAYERS).to_list()
+    board = rated.leaderboard(pool=shown)
+    shown_players = list(players or board["player"].head(SHOWN_PLAYERS))
     known = rated.hindsight().frame.filter(pl.col("pool") == shown) if hindsight else None
-    shown_players = list(players or leaders)
-    subtitle = f"{len(shown_players)} of {counted(history['player'].n_unique(), 'player')}{span_words(history)}"
-    if "deviation" in history.columns and not hindsight:
+    rows = history.filter(pl.col("player").is_in(shown_players))
+    is_later = "deviation" in history.columns and not hindsight
+    span = span_words(established_rows(rows) if is_later else rows)
+    subtitle = f"{title}: {len(shown_players)} of {counted(history['player'].n_unique(), 'player')}{span}"
+    if is_later:
         subtitle += ", from the sixth event of each player"
-    return rating_histories(history, shown_players, title, subtitle, known)
+    finding = leader_words(board.filter(pl.col("player").is_in(shown_players)), rated.system.digits - 1)
+    return rating_histories(history, shown_players, finding or title, subtitle, known)
+
+
+def leader_words(board: pl.DataFrame, digits: int) -> str:
+    """Return the rating of the first player on a leaderboard and the distance to the second, or nothing if empty."""
+    best = board.select("rank", "player", "rating").head(2).rows()
+    if not best:
+        return ""
+    rank, player, value = best[0]
+    words = f"{player} {'leads with' if rank == 1 else 'has'} {rating(value, digits)}"
+    for _, other, lower in best[1:]:
+        ahead = shown_change(lower, value, digits)
+        if ahead > 0:
+            words += f", {ahead} point{'' if ahead == 1 else 's'} ahead of {other}"
+    return words
 
 
 def span_words(history: pl.DataFrame) -> str:

@@ -212,7 +212,7 @@ def standings_picture(visit: VisiblePool, theme: Theme = "light") -> Response:
 
 def shown_move(places: int | None) -> str:
     """Return the number of ranks that a player has moved, as text, or an empty string if the rank is the same."""
-    return f"{'up' if places > 0 else 'down'} {abs(places)}" if places else ""
+    return f"{'▲' if places > 0 else '▼'}{abs(places)}" if places else ""
 
 
 @router.pool_page("/cards/{event_id}.png")
@@ -263,11 +263,16 @@ def card_png(pool: PoolReader, event_id: str, host: str, *, dark: bool = False) 
         for change in sorted(moved, key=lambda change: places.get(change.player, len(moved) + 1))
     ]  # fmt: skip
     title = title_of(pool, event)
-    moment = pool.moment(event.started_at)
-    day = "" if moment is None else f" · {day_words(header.local(moment))}"
+    heading = heading_of(header, title, pool.moment(event.started_at))
     address = f"{host}{pool_address(pool.name, 'events', event.event_id)}" if host else ""
     headline, cause = card_words(f"{headline_of(winners) or title}.", shown)
-    return draw_png(result_card(f"{header.title} · {title}{day}", headline, rows, address, cause=cause, dark=dark))
+    return draw_png(result_card(heading, headline, rows, address, cause=cause, dark=dark))
+
+
+def heading_of(pool: PoolHeader, event: str, moment: datetime | None) -> str:
+    """Return a pool, an event's title and, if it is known, its date."""
+    day = "" if moment is None else day_words(pool.local(moment))
+    return " · ".join(filter(None, [pool.title, event, day]))
 
 
 SIZES = {"wide": WIDE, "tall": TALL}
@@ -293,5 +298,5 @@ def draw(store: Store, pool_name: str, event_id: str, player: str, size: str, or
         raise UnknownError(f"the change of {player} in {event_id} has no reasons, so there is no picture")
     details = store.event(pool_name, event_id)
     address = origin.partition("://")[2] + pool_address(pool_name, "events", event_id, explanation.player)
-    heading = f"{pool.title} · {details.title or details.event_id}"
+    heading = heading_of(pool, details.title or details.event_id, details.started_at)
     return draw_png(share_picture(why_view(explanation), heading, address, SIZES[size]))

@@ -15,6 +15,7 @@ from podium.cli.terminal.show import explanation_text, what_if_text
 from podium.engine.rules import is_by_pairs
 from podium.engine.system import System, allowed
 from podium.results.column_guide import COLUMNS, STATUSES, Column
+from podium.support.words import column_texts
 from podium.systems import find, names
 from podium.systems.xonstat_2015 import Xonstat2015
 
@@ -212,7 +213,7 @@ def worked_file(title: str, file: str, system: str, shows: str) -> list[str]:
         "",
         "| player | rating | events |",
         "|---|---|---|",
-        *(f"| {row['player']} | {row['rating']:,.2f} | {row['events']} |" for row in ratings.to_dicts()),
+        *map("| {} | {} | {} |".format, ratings["player"], column_texts(ratings["rating"]), ratings["events"]),
         "",
     ]
 

@@ -26,6 +26,7 @@ COMMANDS = {  # by rating system, because one test worker compiles its kernels
         ("strength", RACE, "--top", "2"),
         ("audit", DUELS),
         ("evaluate", SEASON, "--system", "elo", "--system", "elo:k=40"),
+        ("standings", SEASON, "--pool", "bikes", "--scheme", "f1 +pole=1", "--drop", "2"),
     ),
     "glicko2": (
         ("leaderboard", SEASON, "-s", "glicko2", "--pool", "karts", "--top", "5"),

@@ -67,7 +67,7 @@ def test_names_never_shrink(capsys, monkeypatch, width):
     lines = shown(capsys)
     assert any("Anastasia Pavlyuchenkova-Kovalevskaya" in line for line in lines)
     assert any("雪" in line for line in lines)
-    assert any("1,530.25" in line for line in lines)
+    assert any("1530.2" in line for line in lines)
     assert any("not shown: last_event_id" in line for line in lines)
 
 
@@ -82,8 +82,8 @@ def test_piped_output_is_plain_and_complete(capsys, monkeypatch):
     """Text is aligned, without boxes or trailing blanks. All numbers of a column have the same decimals."""
     monkeypatch.delenv("COLUMNS", raising=False)
     assert shown(capsys)[1:3] == [
-        "   1  Anastasia Pavlyuchenkova-Kovalevskaya  1,530.25  ±60      12",
-        "   2  雪                                       980.00  ±70       9",
+        "   1  Anastasia Pavlyuchenkova-Kovalevskaya  1530.2  ±60      12",
+        "   2  雪                                      980.0  ±70       9",
     ]
 
 

@@ -208,11 +208,11 @@ def test_the_command_shows_the_table_and_the_reason(tmp_path):
     dated = [row | {"started_at": f"202{5 + (row['event_id'] == 'Dale')}-06-01"} for row in rows]
     pl.DataFrame(dated).write_csv(file)
     assert run("standings", file, "--scheme", "10,6,4", "--best", "2") == (
-        "10,6,4 best=2\n"
-        "rank  player  points  wins  1   2    3\n"
-        "   1  Ana     20         2  10  (6)  10\n"
-        "   2  Ben     16         1  6   10   (6)\n"
-        "   3  Cleo    8          0  4   4\n\n"
+        "10,6,4 points, best 2 of 3 rounds, newest first\n"
+        "rank  player  points  wins  Dale  Hillside  Oak Park\n"
+        "   1  Ana         20     2    10       (6)        10\n"
+        "   2  Ben         16     1   (6)        10         6\n"
+        "   3  Cleo         8     0     ·         4         4\n\n"
     )
     assert "\n1,Ana,16,1,,,false,10,6\n" in run("standings", file, "--scheme", "10,6,4", "--season", 2025, "-f", "csv")
     why = run("standings", file, "--scheme", "10,6,4", "--season", "2026-01-01/2026-12-31", "--player", "Ana")

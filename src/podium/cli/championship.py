@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from podium.ledger.championship import Championship, ChampionshipRow
 
 SHOWN_ROWS = 50
+SHOWN_ROUNDS = 8
 
 
 @examples(
@@ -68,7 +69,7 @@ def standings(
         typer.echo(as_json(found).decode())
     else:
         table = standings_table(found, rows, "player" if teams is None else "team", form)
-        show.show(table, form, found.scheme, max_rows=SHOWN_ROWS)
+        show.show(table, form, title_of(found, scheme, teams), max_rows=SHOWN_ROWS)
 
 
 def events_in(frame: "pl.DataFrame", pool: str | None, season: str | None) -> "pl.DataFrame":
@@ -93,23 +94,40 @@ def events_in(frame: "pl.DataFrame", pool: str | None, season: str | None) -> "p
     return frame
 
 
+def title_of(found: "Championship", scheme: str, teams: int | None) -> str:
+    """Return the rules of a championship, such as "f1 points, best 10 of 12 rounds, newest first"."""
+    name, *settings = scheme.split()
+    rounds = len(found.rounds) + (found.remaining or 0)
+    parts = [f"{name} points", *settings]
+    if teams is not None:
+        parts.append(f"best {teams} of each team")
+    elif found.counting < rounds:
+        parts.append(f"best {found.counting} of {rounds} rounds")
+    return ", ".join([*parts, "newest first"])
+
+
 def standings_table(
     found: "Championship", rows: "tuple[ChampionshipRow, ...]", kind: str, form: Format
 ) -> "pl.DataFrame":
-    """Return one row per player or team, and one column per round, named by its number or, in CSV, its event."""
+    """Return one row per player or team, and one column per round: in CSV all, otherwise the newest, newest first."""
     import polars as pl
 
+    from podium.ledger.championship import DIGITS
     from podium.ledger.reasons.standings import plain
 
-    numbered = enumerate(found.rounds, start=1)
-    headings = {round_.event_id: round_.event_id if form is Format.csv else str(number) for number, round_ in numbered}
+    rounds, blank, digits = found.rounds, None, DIGITS
+    if form is Format.table:
+        rounds, blank, digits = found.rounds[: -SHOWN_ROUNDS - 1 : -1], "·", 1
     lines = []
     for row in rows:
-        line = {"rank": row.rank, kind: row.name, "points": plain(row.points), "wins": row.wins, "team": row.team}
-        line |= {"reachable": row.reachable, "uncatchable": row.uncatchable, **dict.fromkeys(headings.values())}
+        points = plain(round(row.points, digits))
+        line = {"rank": row.rank, kind: row.name, "points": points, "wins": row.wins, "team": row.team}
+        line |= {"reachable": row.reachable, "uncatchable": row.uncatchable}
+        line |= {round_.event_id: blank for round_ in rounds}
         for round_ in row.rounds:
-            points = plain(round_.points)
-            line[headings[round_.event_id]] = f"({points})" if round_.dropped else points
+            points = plain(round(round_.points, digits))
+            if round_.event_id in line:
+                line[round_.event_id] = f"({points})" if round_.dropped else points
         lines.append(line)
     return pl.DataFrame(lines, infer_schema_length=None)
 

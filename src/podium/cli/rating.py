@@ -173,7 +173,7 @@ def show_reasons(totals: "ReasonTotals", form: Format) -> None:
         show.show_json(asdict(totals))
         return
     if form is Format.table:
-        typer.echo("\n".join([totals.summary, "", *show.columns([*show.reason_lines(totals)])]))
+        typer.echo("\n".join([show.fill(totals.summary), "", *show.columns([*show.reason_lines(totals)])]))
         return
     rows = [
         {"reason": reason.reason, "points": reason.shown, "count": reason.count, "events": ", ".join(reason.events)}

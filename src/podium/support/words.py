@@ -52,7 +52,7 @@ def signed(number: Decimal) -> str:
 
 
 MAX_LISTED = 8  # number of values of a list to display
-SMALL = 2.0  # numbers below this get four decimals
+SMALL, LARGE = 2.0, 100.0  # numbers below SMALL get four decimals, and columns with larger ones than LARGE one
 
 
 def cell(value: object, decimals: int = 2, instants: str = "%Y-%m-%d %H:%M") -> str:
@@ -78,13 +78,13 @@ def column_texts(series: "pl.Series", instants: str = "%Y-%m-%d %H:%M") -> list[
 
     Returns:
         One string per value. Numbers have four decimal places if all of them are below 2 (such as probabilities and
-        losses), otherwise two.
+        losses), two if none is above 100, otherwise one.
     """
     if not series.dtype.is_float():
         return [cell(value, instants=instants) for value in series.to_list()]
     largest = series.filter(series.is_finite()).abs().max()
-    decimals = 4 if largest is None or float(str(largest)) < SMALL else 2
-    return ["" if value is None else f"{value:z,.{decimals}f}" for value in series.to_list()]
+    decimals = 4 if largest is None or float(str(largest)) < SMALL else 2 if float(str(largest)) <= LARGE else 1
+    return ["" if value is None else f"{value:z.{decimals}f}" for value in series.to_list()]
 
 
 def as_text(frame: "pl.DataFrame") -> "pl.DataFrame":

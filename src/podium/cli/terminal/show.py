@@ -8,6 +8,7 @@ this order. Columns that are left out are named below the table.
 
 import json
 import os
+import re
 import sys
 import textwrap
 import threading
@@ -38,6 +39,7 @@ IDENTITY = frozenset(
 UNINTERESTING = ("last_event_id", "peak", "volatility")  # in a table only with --columns
 HEADINGS = {"deviation": "±", "last_played_at": "last played", "started_at": "started", "event_id": "event"}
 WIDE_MARGIN = 20.0  # points; narrower margins have decimals
+NUMBER = re.compile(r"\(?[\d.]+\)?|·|")  # as text, such as points in brackets
 WHOLE_DAY, MINUTE = "%Y-%m-%d", "%Y-%m-%d %H:%M"
 TERMINAL_VARIABLES = {"COLUMNS", "FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE"}  # read by Rich
 UNSAID = {"pool": "default"}  # values that are not mentioned
@@ -124,7 +126,8 @@ def as_column(series: "pl.Series") -> Column:
         days = column_texts(series, WHOLE_DAY)
         if all(not text or text.endswith(" 00:00") for text in texts):
             texts = days
-    return Column(series.name, texts, series.dtype.is_numeric(), days, series.name)
+    is_number = series.dtype.is_numeric() or all(map(NUMBER.fullmatch, texts))
+    return Column(series.name, texts, is_number, days, series.name)
 
 
 def is_empty(series: "pl.Series") -> bool:
@@ -246,6 +249,14 @@ def room(console: "Console | None") -> int | None:
     return console.width if console.is_terminal or os.environ.get("COLUMNS", "").isdigit() else None
 
 
+def fill(text: str) -> str:
+    """Wrap the lines of a text to the width of the terminal."""
+    width = room(console())
+    if width is None:
+        return text
+    return "\n".join(textwrap.fill(line, width, break_on_hyphens=False) for line in text.split("\n"))
+
+
 def explanation_text(explanation: "Explanation") -> str:
     """Return the text for a change: its parts, which add up as displayed, and the sentences about it."""
     sentences = (
@@ -260,7 +271,7 @@ def explanation_text(explanation: "Explanation") -> str:
         lines += ["", *columns(list(waterfall(explanation)))]
     if any(sentences):
         lines += ["", *filter(None, sentences)]
-    return "\n".join(lines)
+    return fill("\n".join(lines))
 
 
 def waterfall(explanation: "Explanation") -> Iterator[tuple[str, str]]:

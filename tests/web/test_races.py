@@ -52,7 +52,7 @@ def test_a_race_page_from_the_plan_to_the_explanation(site, pool):
     before = text_of(site, "/races/matches/e50?player=Cleo")
     headline = found.headline()
     assert f"Cleo: {headline[0].lower()}{headline[1:]}" in before
-    assert found.outlook() in before
+    assert found.outlook(whom="Cleo") in before
     assert "Entrants missing from the result count as not having started." in before
     pool.plan_fixture("races", "e50", entrants=FIELD[:5], starts_at=SOON + timedelta(hours=1))  # a late entrant
     assert "5 players" in text_of(site, "/races/matches/e50")

@@ -152,7 +152,7 @@ class Rated(boards.Standings):
         if self.start is not None:
             undated = self.start.players["last_played_at"].null_count()
             if undated and (at is not None or active_within is not None):
-                raise ParameterError("a date or activity needs the column last_played_at in the ratings to start from")
+                raise ParameterError("a date or activity needs the column last_played_at in the starting ratings")
         return boards.leaderboard(self.system, self._board_rows(moment), rule, moment)
 
     def _board_rows(self, at: datetime | None) -> pl.DataFrame:

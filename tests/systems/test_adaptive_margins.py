@@ -191,7 +191,7 @@ def test_stakes_use_a_given_margin_or_name_the_usual_one(rated):
         rated.stakes(["a", "b", "c"], "a", margin=1.0)
     with pytest.raises(ParameterError, match="adaptive does not rate margins"):
         podium.rate(SEASON, "adaptive").stakes(["a", "b"], "a", margin=1.0)
-    with pytest.raises(ParameterError, match=r"-1.0 is not a margin of a win"):
+    with pytest.raises(ParameterError, match=r"-1.0 is not a valid winning margin"):
         rated.stakes(["a", "b"], "a", margin=-1.0)
 
 

@@ -184,7 +184,7 @@ class PageRoutes:
 
     @sends("GET /pools/{pool}/groups/{by}")
     def group_ranks(self, pool: str, by: Literal["club", "country", "division"], *, best: int = 3) -> list[GroupRank]:
-        """Rank clubs, countries or divisions by the mean score of their best ranked players of the last year.
+        """Rank clubs, countries or divisions by the mean score of their highest-ranked players from the last year.
 
         Args:
             best: Number of players in each mean.

@@ -71,7 +71,7 @@ def _replay_side_by_side(
     before: Any,
     after: Any,
 ) -> tuple[int, int]:
-    """Rate updates as the loop in `podium.engine.replay` does, but two at once.
+    """Rate updates as the loop in `podium.engine.replay` does, but two at a time.
 
     `runs_two_events_at_once` must have accepted the columns.
     """

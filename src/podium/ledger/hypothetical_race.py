@@ -351,7 +351,7 @@ def check_margin(system: System, margin: float | None) -> None:
             " elo:margin=goals."
         )
     if not 0.0 <= margin < math.inf:
-        raise ParameterError(f"margin: {margin} is not a margin of a win. Use a number of at least 0.")
+        raise ParameterError(f"margin: {margin} is not a valid winning margin. Use a number of at least 0.")
 
 
 def entries_of_pool(columns: Columns, pool: Pool) -> slice:

@@ -392,7 +392,7 @@ def win_expectancy(system: Any) -> list[tuple[float, float, str]]:
 
 
 def result_by_time(system: Any) -> list[tuple[float, float, str]]:
-    """Return a pair's result by the difference in time, in hundredths of the faster time."""
+    """Return a pair's result, which is the time difference in hundredths of the faster time."""
     return [(0.1 * k, lead(100.0, 100.0 + 0.1 * k), "the faster") for k in range(41)] + [
         (0.1 * k, lead(100.0 + 0.1 * k, 100.0), "the slower") for k in range(41)
     ]

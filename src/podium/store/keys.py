@@ -411,7 +411,9 @@ def refuse_url(url: str) -> None:
     if not is_fit or not url.isascii() or not url.isprintable() or " " in url:
         raise ParameterError(f"{url!r} is not an HTTP URL. Write it like https://example.org/podium")
     if "@" in parts.netloc:
-        raise ParameterError("The URL has a user or password. Remove it: the signature identifies the sender.")
+        raise ParameterError(
+            "The URL contains a user name or password. Remove it: the signature identifies the sender."
+        )
 
 
 def list_webhooks(engine: sa.Engine, pool: str | None = None) -> list[Webhook]:

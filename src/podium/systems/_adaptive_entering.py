@@ -304,7 +304,7 @@ def time_passed(params: Any, me: Any, kind: float) -> Passed:
 
 @kernel
 def entered(params: Any, me: Any, passed: Passed, kind: float) -> Entering:
-    """Return a state advanced by the time since its last event, with its readings for today's theta."""
+    """Return a copy of a state at a later time, with its readings for the current theta."""
     full = full_of(params)
     rating, variance, mean_reading, variance_reading = me.rating, passed.skill, 0.0, 0.0
     if passed.new:

@@ -305,7 +305,7 @@ def lead_in_field(params: Params, a: State, b: State, place: float, other_place:
 def ranking_of_two(params: Params, difference: shared.Difference) -> shared.Verdict:
     """Judge a ranking of two, as in `whole_ranking`.
 
-    The stronger team has the strength 1, and the last rank is certain.
+    The stronger team is given strength 1, and the last rank is certain.
     """
     inverse = 1.0 / difference.c
     weaker = exp(-abs(difference.lead) * inverse)

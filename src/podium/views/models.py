@@ -441,7 +441,7 @@ def rows_as(kind: type[Row], table: pl.DataFrame) -> tuple[Row, ...]:
 
 
 def answer_from(kind: type[Row], source: Any, /, **given: Any) -> Row:
-    """Return a response with these values. All other fields are copied from a source with the same names."""
+    """Return a response with these values. All other fields are copied from the source's fields of the same names."""
     model: Any = kind
     return kind(**{name: getattr(source, name) for name in field_names(model) if name not in given}, **given)
 

@@ -463,7 +463,7 @@ def anonymize(
     pool: str = POOL_NAME,
     actor: str = ACTOR,
     dry_run: bool = Option(False, "--dry-run", help="List the replacements without saving anything."),
-    yes: bool = Option(False, "--yes", help="Replace IDs that contain a name without asking."),
+    yes: bool = Option(False, "--yes", help="Do not ask before replacing IDs that contain a name."),
     store: "Store" = STORE,
 ) -> None:
     """Remove every name a player has had, including from titles, IDs and reasons. Ratings do not change."""

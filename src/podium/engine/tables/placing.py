@@ -135,7 +135,7 @@ def sort_by_heap(order: Any, count: int, result: Any) -> None:
 
 @kernel
 def rank_finishers(reported: Reported, start: int, stop: int, result: Any, order: Any, places: Places) -> None:
-    """Write the places of a heat according to `result`. Finishers come first; everyone who quit shares the last places.
+    """Write a heat's places as given in `result`. Finishers come first; everyone who quit shares the last places.
 
     Insertion sort is used, because heats are short and mostly in order already. `order` is scratch memory.
     """

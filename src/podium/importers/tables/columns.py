@@ -221,7 +221,7 @@ def has_words(sheet: Sheet, heading: str) -> bool:
 
 
 def take_outcomes(sheet: Sheet, columns: Columns) -> Columns:
-    """Treat words for wins and losses as points, even if their heading may mean a status."""
+    """Treat words for wins and losses as points, even if the column's heading could also mean a status."""
     chosen, flag = columns.chosen, sheet.first_under(heads.WON)
     heading, table = (chosen["status"], heads.OUTCOMES) if "status" in chosen else (flag, heads.FLAGS)
     if heading is None or (heading == flag and flag in chosen.values()):

@@ -192,7 +192,10 @@ def likely_headings(sheet: Sheet, columns: Columns) -> list[str]:
 
 
 def which_column(file: str, name: str, headings: Sequence[str]) -> list[Fault]:
-    """Ask which column has the players or events, if no heading shows it. Everything else may depend on the answer."""
+    """Ask which column has the players or events, if the headings do not make it clear.
+
+    Everything else may depend on the answer.
+    """
     what = "the players" if name == "player" else "the event, such as a race or round"
     none = Choice("none: the first line has no headings", "source.header", "0")
     none = none if name == "player" else Choice("none: all rows are one event", "columns.event_id", "{file}")

@@ -284,7 +284,7 @@ def changes_with(account: Account, altered: Sequence[Altered], period: str, marg
 
 
 def altered_results(account: Account, altered: Sequence[Altered], margin: float | None) -> Results:
-    """Return a table with the results of the update once per alteration, each in a separate pool."""
+    """Return a table that repeats the update's results for each alteration, each copy in its own pool."""
     events, update = account.events, account.update
     rows = np.unique(events.entry_row[int(update.start[0]) : int(update.stop[-1])])
     once = events.results.frame[rows]

@@ -99,7 +99,7 @@ def whole_history(
 ) -> tuple[Floats, Floats, int]:
     """Return the rating and deviation of each visit, and the number of steps.
 
-    As with other hindsight, the level is chosen to match the ratings after each player's last event.
+    As with other hindsight estimates, the level is chosen to match the ratings after each player's last event.
 
     Args:
         way: the visits of each player.

@@ -43,7 +43,7 @@ def group_ranks(
     store: CurrentStore,
     best: Annotated[int, Query(ge=1, le=100, description="Number of players in each mean.")] = 3,
 ) -> tuple[models.GroupRank, ...]:
-    """Rank clubs, countries or divisions by the mean score of their best ranked players of the last year."""
+    """Rank clubs, countries or divisions by the mean score of their highest-ranked players from the last year."""
     return store.group_ranks(pool, by, best)
 
 

@@ -220,7 +220,7 @@ def operation_id(route: APIRoute) -> str:
 
 
 class ReadRouter(APIRouter):
-    """Routes for pools, each of which reads a single version."""
+    """Routes for pools. Each request reads a single version of its pool."""
 
     def __init__(self, dependencies: Sequence[Any] = ()) -> None:
         options: dict[str, Any] = {"dependencies": dependencies, "responses": READ_RESPONSES}

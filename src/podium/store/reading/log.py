@@ -103,7 +103,7 @@ def newest_listing(pool: PoolView, *, before: int | None = None, most: int = 100
         most: maximum number of entries.
 
     Returns:
-        The entries, in the same form as from `log`.
+        The entries, in the form that `log` returns.
     """
     end = NO_END if before is None else before
     return records(pool, pool.execute(SELECT_NEWEST_ENTRIES, before=end, most=most).all())

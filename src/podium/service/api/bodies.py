@@ -212,7 +212,13 @@ class Event(Strict):
     url: SentUrl | None = Field(
         None, description="Address of a page about the event, starting with http:// or https://."
     )
-    entries: Annotated[list[Entry], Field(min_length=1, max_length=MAX_ENTRIES, fail_fast=True)]
+    entries: Annotated[
+        list[Entry],
+        Field(
+            min_length=1, max_length=MAX_ENTRIES, fail_fast=True,
+            description="The result: one entry per player, or one per player and heat.",
+        ),
+    ]  # fmt: skip
 
     def rows(self) -> list[dict[str, Any]]:
         if self.started_at is not None and self.sequence is not None:

@@ -154,7 +154,7 @@ def may_have_noncharacter(text: bytes) -> bool:
 
 
 MAX_SENT_CHARACTERS = 1000  # before a name is normalized
-NAME_RULE = "Text of 1 to 200 visible characters, in Unicode NFC form, with no leading or trailing spaces."
+NAME_RULE = "Text of 1 to 200 visible characters, after conversion to Unicode NFC form and without spaces at its ends."
 
 
 def normalised_name(name: str) -> str:

@@ -86,7 +86,7 @@ def test_a_worked_file_has_the_ratings_on_the_page(text, file, system, table):
 
 
 def test_worked_ratings_by_hand():
-    assert "| Dev | 75.00 | 1 |" in PAGE  # 100 - 200 * 0.25 * 0.5
+    assert "| Dev | 75.0 | 1 |" in PAGE  # 100 - 200 * 0.25 * 0.5
     assert "| Ben | 1488.0 | 1 |" in PAGE  # 1500 - 24 * 0.5
     assert "| Ana | 1500.0 | 1 |" in PAGE  # four games won and four lost, all against 1500
 

@@ -3,11 +3,13 @@
 A page named NAME.md.in is a text with placeholders. The pages of commands and of the HTTP API have no such text.
 """
 
+import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import fields
 from pathlib import Path
+from unittest import mock
 
 import podium
 from podium.cli.demo import season_path
@@ -238,9 +240,11 @@ def explanations_page() -> str:
 def explained(season: podium.Results, system: str, pool: str, event_id: str, player: str, what_if: str) -> str:
     """Return the command that explains a change of the example season, and its output."""
     rated = podium.rate(podium.Results(season.frame.filter(season.frame["pool"] == pool), season.source), system)
-    text = explanation_text(rated.explain(event_id, player))
-    if what_if:
-        text += f"\n\n{what_if_text(rated.what_if(event_id, player))}"
+    with mock.patch.dict(os.environ):
+        os.environ.pop("COLUMNS", None)  # pages have sentences in one line
+        text = explanation_text(rated.explain(event_id, player))
+        if what_if:
+            text += f"\n\n{what_if_text(rated.what_if(event_id, player))}"
     command = f"podium explain examples/season.csv --system {system} --event {event_id} --player {player}{what_if}"
     return "\n".join(f"    {line}".rstrip() for line in (command, "", *text.splitlines()))
 

@@ -279,17 +279,18 @@ def framed(size: Size, palette: Palette, heading: str, address: str, content: Ma
     return picture(size, palette.paper, head + content + link + brand(size, palette))
 
 
-def poster(chart: str) -> Markup:
+def poster(chart: Markup) -> Markup:
     """Return a chart, which is an SVG document with a size in pixels, as a picture with a margin and Podium's mark.
 
     A chart that is too high for 1600 x 900 pixels makes the picture higher.
     """
-    start, width, height, rest = re.split(r'width="([\d.]+)" height="([\d.]+)"', chart, maxsplit=1)
+    found = next(re.finditer(r'width="([\d.]+)" height="([\d.]+)"', chart))
     room = POSTER.width - 2 * MARGIN
-    drawn = int(room * float(height) / float(width))
+    drawn = int(room * float(found[2]) / float(found[1]))
     size = POSTER._replace(height=max(POSTER.height, drawn + 2 * MARGIN + 40))
-    place = f'x="{MARGIN}" y="{MARGIN}" width="{room}" height="{drawn}" overflow="visible"'
-    return picture(size, LIGHT.paper, Markup(start + place + rest) + brand(size, LIGHT))  # noqa: S704  (our drawing)
+    place = Markup('x="{0}" y="{0}" width="{1}" height="{2}" overflow="visible"').format(MARGIN, room, drawn)
+    content = chart[: found.start()] + place + chart[found.end() :]
+    return picture(size, LIGHT.paper, content + brand(size, LIGHT))
 
 
 FONTS = tuple(str(path) for path in sorted(Path(__file__).with_name("fonts").glob("*.ttf")))

@@ -67,7 +67,7 @@ def evaluate(
             compared with the first.
         labels: Labels of the systems. Default: their names.
         window: The events to judge. Default: all. Earlier events are rated but not judged.
-        weight: What has equal weight: each pair of sides (`pair`), each pair of players (`player`) or each event
+        weight: Give the same weight to each pair of sides (`pair`), each pair of players (`player`) or each event
             (`event`).
         period: Rating period: `event`, or a time span such as `1d`, `1w` or `1mo`.
         metrics: Your own metrics, by the name of their column in `scores`. Each metric is called like one from

@@ -40,6 +40,10 @@ class HistoryPoint:
     cause: str = ""  # words next to the point
     is_season: bool = False  # True for the start of a season
 
+    def edge(self, share: float) -> float:
+        """Return the edge of the band above the rating for 1, below it for -1, and a rating in between for less."""
+        return self.rating + share * SIGMAS * (self.deviation or 0.0)
+
 
 @immutable
 class HistoryLine:
@@ -97,9 +101,7 @@ def place(at: datetime | float) -> float:
 def rating_span(lines: Sequence[HistoryLine]) -> Scale:
     """Return the span of the ratings and bands, with a margin."""
     values = [point.rating for line in lines for point in line.points]
-    for point in (point for line in lines for point in line.banded):
-        reach = SIGMAS * (point.deviation or 0.0)
-        values += [point.rating - reach, point.rating + reach]
+    values += [point.edge(side) for line in lines for point in line.banded for side in (-1, 1)]
     low, high = min(values), max(values)
     margin = MARGIN * (high - low) or max(1.0, 0.01 * abs(high))
     return Scale(low - margin, high + margin)
@@ -118,9 +120,7 @@ def paths(plot: Plot, line: HistoryLine, css: str) -> Markup:
     band, known = Markup(""), line.banded
     if len(known) > 1:
         outline = [
-            (place(point.at), point.rating + side * SIGMAS * (point.deviation or 0.0))
-            for side, points in ((1, known), (-1, known[::-1]))
-            for point in points
+            (place(point.at), point.edge(side)) for side, points in ((1, known), (-1, known[::-1])) for point in points
         ]
         band = Shape('<path class="band{}" d="{}Z"/>').format(css, plot.path(outline))
     path = plot.path([(place(point.at), point.rating) for point in line.points])
@@ -177,7 +177,7 @@ def names(plot: Plot, lines: Sequence[HistoryLine]) -> Markup:
     bands = [
         HistoryLine(
             "",
-            [replace(point, rating=point.rating + share * SIGMAS * (point.deviation or 0.0)) for point in line.banded],
+            [replace(point, rating=point.edge(share)) for point in line.banded],
         )
         for line in lines
         for share in BAND_SHARES

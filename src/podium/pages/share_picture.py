@@ -363,9 +363,8 @@ def waterfall(view: WhyView, top: float, bottom: float, size: Size) -> Markup:
     """
     letter = 30 if size is TALL else 24
     bars = bars_of(view, min(MAX_BARS, int((bottom - top) / MIN_ROW) - 2))
-    total = change(view.change, view.digits)
     before, after = float(view.before), float(view.after)
-    rows = [("Before", "", before, before, ""), *bars, ("After", "", after, after, total)]
+    rows = [("Before", "", before, before, ""), *bars, ("After", "", after, after, change(view.change, view.digits))]
     scale = Scale.over(end for _, _, _, end, _ in rows)
     left, right = MARGIN + 11.5 * letter, size.width - MARGIN - 5 * letter
     row = min(MAX_ROW, (bottom - top) / len(rows))
@@ -388,14 +387,13 @@ def waterfall(view: WhyView, top: float, bottom: float, size: Size) -> Markup:
         else:
             shade = LIGHT.up if end >= start else LIGHT.down
             parts.append(box(min(first, last), middle - half, max(abs(last - first), 3.0), thick, shade))
+        shade, large = change_colour(points, LIGHT), letter + (6 if is_end else 2)
+        parts.append(text(size.width - MARGIN, baseline, points, large, shade, weight=700, anchor="end"))
         if result and row > 2 * letter:
             baseline -= 0.5 * letter
-            words = shortened(result, MAX_RESULT)
-            parts.append(text(MARGIN, baseline + 1.1 * letter, words, int(0.8 * letter), LIGHT.soft))
+            below_label = baseline + 1.1 * letter
+            parts.append(text(MARGIN, below_label, shortened(result, MAX_RESULT), int(0.8 * letter), LIGHT.soft))
         parts.append(text(MARGIN, baseline, shortened(label, MAX_LABEL), letter, LIGHT.soft if is_end else LIGHT.ink))
-        shade, large = change_colour(points, LIGHT), letter + (6 if is_end else 2)
-        y = middle + 0.35 * letter
-        parts.append(text(size.width - MARGIN, y, points, large, shade, weight=700, anchor="end"))
     return Markup().join(parts)
 
 

@@ -12,6 +12,7 @@ from podium.store.writing.receipts import Receipt
 links, player_with = reads(player_links.links), reads(player_links.player_with)
 change_links = writes(player_links.change_links)
 list_reports, races_to_report = reads(reports.list_reports), reads(reports.races_to_report)
+count_waiting = reads(reports.count_waiting)
 add_report, answer_report = writes(reports.add_report), writes(reports.answer_report)
 due_reports, count_due, dispute = writes(reports.due_reports), writes(reports.count_due), writes(reports.dispute)
 LOGGER = logging.getLogger(__name__)

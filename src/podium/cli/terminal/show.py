@@ -1,9 +1,9 @@
 """Tables for reading: aligned text that fits the terminal, designed for 80 columns.
 
 Columns that identify a row never shrink. Columns without values or interest are left out, and columns with a single
-value are named below the table. Headings are in words, and deviations are margins as on pages. If a table is still too
-wide, Podium shortens dates to days, breaks headings, removes dates, wraps texts, and removes columns on the right, in
-this order. Columns that are left out are named below the table.
+value are named below the table. Headings are plain words, and deviations are margins as on pages. Podium makes a table
+that is still too wide narrower: it shortens dates to days, breaks headings, removes dates, wraps texts, and removes
+columns on the right, in this order. Columns that are left out are named below the table.
 """
 
 import json
@@ -86,25 +86,25 @@ def lay_out(frame: "pl.DataFrame", shown: "pl.DataFrame", width: int | None) -> 
     left_out = [name for name in UNINTERESTING if name in frame.columns and name not in hidden]
     hidden |= set(left_out)
     constant = {  # columns with one value in several rows, unless they identify rows
-        name: in_words(frame[name].head(1)).texts[0].removeprefix("±")
+        name: displayed_column(frame[name].head(1)).texts[0].removeprefix("±")
         for name in frame.columns
         if frame.height > 1 and name not in hidden | IDENTITY and frame[name].n_unique() == 1
     }
     hidden |= constant.keys()
-    columns = [in_words(shown[name]) for name in frame.columns if name not in hidden]
+    columns = [displayed_column(shown[name]) for name in frame.columns if name not in hidden]
     if not columns:
-        return fit(Layout([in_words(shown[name]) for name in frame.columns]), width)
+        return fit(Layout([displayed_column(shown[name]) for name in frame.columns]), width)
     named = {heading_of(name): text for name, text in constant.items() if UNSAID.get(name) != text}
     return fit(Layout(columns, named, left_out), width)
 
 
 def heading_of(name: str) -> str:
-    """Return the name of a column in words."""
+    """Return the heading that a column has in tables."""
     return HEADINGS.get(name, name.replace("_", " "))
 
 
-def in_words(series: "pl.Series") -> Column:
-    """Return a column with its heading in words, and deviations as margins."""
+def displayed_column(series: "pl.Series") -> Column:
+    """Return a column as tables show it: with a plain heading, and with deviations as margins."""
     from podium.pages.numbers import SIGMAS, deviation
 
     column = as_column(series)

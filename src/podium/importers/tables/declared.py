@@ -104,8 +104,8 @@ class Row:
     def text(self, name: str) -> str | None:
         side, _, path = name.partition(".")
         levels = self.partners.get(side)
-        text = (value_at(self.levels, name) if levels is None else value_at(levels, path)) or ""
-        return None if text.strip() in self.nulls else text.strip()
+        text = ((value_at(self.levels, name) if levels is None else value_at(levels, path)) or "").strip()
+        return None if text in self.nulls else text
 
     def reason_to_drop(self, stage: Stage) -> str:
         """Return the reason why the row does not count, or an empty string if it counts, perhaps with errors."""

@@ -25,7 +25,7 @@ from podium.service.web.boards import default_listing
 from podium.service.web.rendering import PageRouter, PoolHeader, address, pool_address, pool_header
 from podium.store import Store
 from podium.store.keys import ROLES
-from podium.store.reports import list_reports
+from podium.store.reports import count_waiting
 from podium.support.words import counted
 from podium.systems import FITS, find, names, outsiders
 
@@ -242,12 +242,12 @@ def state_of(store: Store, pool: Pool, header: PoolHeader) -> tuple[str, ...]:
     """Return the last result, the next race and the numbers of players and of waiting reports, in words."""
     last = store.event_list(pool.name, top=1).events
     ahead = store.fixtures(pool.name, ahead=True, most=1)
-    waiting = list_reports(store, pool.name) if pool.description.reports else ()
+    waiting = count_waiting(store, pool.name)
     return (
         *(f"Last result: {event.title or event.event_id} {header.on(event.when)}" for event in last),
         *(f"Next race: {race.title or race.fixture_id} {header.on(race.starts_at)}" for race in ahead),
         counted(store.leaderboard(pool.name, default_listing(store, pool), top=1).rated, header.word),
-        *([f"{counted(len(waiting), 'report')} to decide"] if waiting else []),
+        *([f"{counted(waiting, 'report')} to decide"] if waiting else []),
     )
 
 

@@ -153,7 +153,7 @@ def doubt(header: PoolHeader, cards: Sequence[PlayerCard]) -> str:
     lead = abs(header.rounded(cards[0].rating) - header.rounded(cards[1].rating))
     if len(deviations) < len(cards) or lead >= (reach := header.rounded(SIGMAS * math.hypot(*deviations))):
         return ""
-    own, others = (header.margin(deviation) for deviation in deviations)
+    own, others = map(header.margin, deviations)
     apart = f"only {lead} points apart" if lead else "level"
     return (
         f"The ratings are {apart}. This could be off by {reach} points ({own} and {others}), so either may be better."

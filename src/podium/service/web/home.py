@@ -103,8 +103,9 @@ def upset(result: Surprise, explanation: Explanation) -> Upset:
     """Return a result with the place and the expected score in words."""
     player, duels, verdict = result.player, explanation.duels, explanation.verdict
     if result.rank is not None and result.rank > 1:
-        place = f"came {ordinal_number(result.rank)} of {result.field}"
-        verdict = wording.verdict(player, place, explanation.shown_change)
+        verdict = wording.verdict(
+            player, f"came {ordinal_number(result.rank)} of {result.field}", explanation.shown_change
+        )
     if duels.count == 1:
         expected = f"The ratings gave {player} {percent(duels.expected)}."
     else:

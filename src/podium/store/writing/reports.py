@@ -141,6 +141,11 @@ def list_reports(pool: PoolReader, player: int | None = None) -> tuple[Report, .
     )
 
 
+def count_waiting(pool: PoolReader) -> int:
+    """Return the number of reports that are waiting for confirmations or a decision."""
+    return sum(found.status in WAITING for found in read_reports(pool))
+
+
 def problem_of(pool: PoolReader, found: StoredReport) -> str | None:
     """Return the reason why a report cannot count, or None."""
     try:

@@ -29,7 +29,7 @@ def bytes_of(count: float) -> str:
 
 LIMITS = (  # each limit: its subject, its value, and the result of exceeding it
     ("request headers", f"{bytes_of(MAX_HEADER_BYTES)}, {Phase.HEADERS.value:g} s", "connection closed"),
-    ("body of an API request", bytes_of(bodies.MAX_BODY_BYTES), "413"),
+    ("body of an API request", bytes_of(dependencies.MAX_BODY_BYTES), "413"),
     ("time to send the body", f"{Phase.BODY.value:g} s", "connection closed"),
     ("events per request", f"{bodies.MAX_EVENTS:,}", "422"),
     ("entrants per event", f"{bodies.MAX_ENTRIES:,}", "422"),

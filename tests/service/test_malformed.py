@@ -5,7 +5,7 @@ import json
 import pytest
 from races import calling
 
-from podium.service.api.bodies import MAX_BODY_BYTES
+from podium.service.api.dependencies import MAX_BODY_BYTES
 from podium.store import Store
 from podium.systems import find
 

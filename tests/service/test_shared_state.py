@@ -11,12 +11,12 @@ from races import rows
 from starlette.testclient import TestClient
 from test_webhooks import receiving
 
-from podium.log.chain import Subscription
 from podium.log.database import UnavailableError, UpkeepLock
 from podium.service import app, create_app, watchers, webhooks
 from podium.service.http.keys import OwnBudgets, SharedBudgets
 from podium.service.http.requests import Threads
 from podium.service.metrics import Metrics
+from podium.service.watchers import Subscription
 from podium.store import Store
 from podium.store.keys import create_webhook, draw, forget_budgets
 from podium.systems import find

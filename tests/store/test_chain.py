@@ -10,10 +10,10 @@ import sqlalchemy as sa
 from races import calling, event, rows
 
 import podium
-from podium.log import log as chain_check
-from podium.log.chain import GENESIS, HASHED, Head, chained_entries, entry_hash, newest_head, reason_hash
+from podium.log import chain as chain_check
 from podium.log.content import column_lists, contents_in
 from podium.log.database import StoreError
+from podium.log.log import GENESIS, HASHED, Head, chained_entries, entry_hash, newest_head, reason_hash
 from podium.log.pools import get_pool
 from podium.log.schema import log, pools, reason, witness
 from podium.systems import find

@@ -8,7 +8,7 @@ from contextlib import closing
 import pytest
 from commands import run
 
-from podium.log.heads import keep_heads, lost_heads
+from podium.log.chain import keep_heads, lost_heads
 from podium.store import Store
 from podium.systems import find
 

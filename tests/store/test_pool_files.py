@@ -11,8 +11,8 @@ from races import calling, event, rows
 
 import podium
 from podium.cli import main
-from podium.log.chain import Head
 from podium.log.database import StoreError
+from podium.log.log import Head
 from podium.log.pools import day_of
 from podium.log.schema import api_key, metadata
 from podium.store import Store

@@ -11,7 +11,7 @@ from podium.ledger.leaderboard import with_ranks
 from podium.pool.columns import Columns
 from podium.pool.standings import Standings
 from podium.systems.elo import Elo
-from podium.views.boards.board import EVERYBODY, Board
+from podium.views.board import EVERYBODY, Board
 
 
 @example([])

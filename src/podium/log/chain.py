@@ -1,88 +1,171 @@
-"""The hash chain of a pool's log, and announcements of new entries.
+"""Verify the hash chain of a log, and the newest heads of all logs, which are in a file next to an SQLite database.
 
-Each entry stores a hash of itself and of the previous entry. Only values that mean the same in every database are
-hashed. These include the place in the chain instead of the entry's number. The pool's number and the digest are
-excluded. Reasons and titles have separate salted hashes, so their texts can be blanked without breaking the chain.
+If a `-wal` file is truncated or damaged, SQLite silently drops the last transactions in it. The log then ends before
+its saved head.
 """
 
-import hashlib
-from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple, Self
+import json
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
-from podium.errors import ParameterError
-from podium.log.database import CARRY_OVER, StoreError, write_transaction
-from podium.log.pools import PoolView
-from podium.log.schema import log, pools, title
-from podium.log.statements import of_pool
-from podium.support.answers import answer, described
-
-GENESIS = hashlib.sha256(b"the log of a Podium pool, chain 1").digest()  # comes before the first entry
-HASHED = ("place", "received_at", "kind", "actor", "subject", "body", "match_id", "present", "reason_hash")
-CHUNK_ENTRIES = 200  # number of entries read at once; a body can have thousands of lines
-SELECT_NEWEST_LINK = sa.select(log.c.place, log.c.hash).where(of_pool(log)).order_by(log.c.seq.desc()).limit(1)
-SELECT_LINK = sa.select(log.c.hash).where(of_pool(log), log.c.place == sa.bindparam("place"))
-SELECT_ENTRIES = (
-    sa.select(log.c.seq, log.c.hash, *(log.c[name] for name in HASHED))
-    .add_columns(title.c.salt.label("title_salt"), title.c.text.label("title"), title.c.at.label("title_at"))
-    .outerjoin(title, sa.and_(title.c.pool_id == log.c.pool_id, title.c.seq == log.c.seq))
-    .where(of_pool(log), log.c.place > sa.bindparam("after"))
-    .order_by(log.c.place)
-    .limit(CHUNK_ENTRIES)
+from podium.errors import ParameterError, PodiumError
+from podium.log.database import StoreError, read_transaction
+from podium.log.files import file_of, heads_beside
+from podium.log.log import (
+    BLANK,
+    GENESIS,
+    HASHED,
+    REDACT,
+    SEAL,
+    Head,
+    chained_entries,
+    entry_hash,
+    newest_head,
+    reason_hash,
+    seal,
 )
+from podium.log.pools import PoolView, every_pool
+from podium.log.schema import log, reason, title
+from podium.log.statements import of_pool
+from podium.support.part_files import part_file
+from podium.support.words import counted
+
+SELECT_HASHED_REASONS = sa.select(reason.c.seq, reason.c.salt, reason.c.text).where(of_pool(reason))
+SELECT_NEWEST_CHAINED = (
+    sa.select(log.c.seq, log.c.place, log.c.hash)
+    .where(of_pool(log), log.c.place.is_not(None))
+    .order_by(log.c.place.desc())
+    .limit(1)
+)
+SELECT_LINK = sa.select(log.c.hash).where(of_pool(log), log.c.place == sa.bindparam("place"))
+SELECT_ADDED = (
+    sa.select(log.c.seq, log.c.kind, log.c.subject).where(of_pool(log), log.c.place.is_(None)).order_by(log.c.seq)
+)
+COUNT_REASONS_GIVEN = sa.select(sa.func.count()).where(of_pool(log), log.c.reason_hash.is_not(None))
+COUNT_REASONS = sa.select(sa.func.count()).select_from(reason).where(of_pool(reason))
+COUNT_BLANKED_TITLES = sa.select(sa.func.count()).where(of_pool(title), title.c.text == b"")
 
 
-@answer
-class Head:
-    """The newest entry in a pool's log. Its hash also covers all earlier entries."""
-
-    place: int = described("Number of entries up to and including this one.")  # 0 if there are no entries
-    hash: str = described("SHA-256 hash, in hexadecimal digits.")
-
-    def __str__(self) -> str:
-        """Return the head in the form that `podium verify --head` expects."""
-        return f"{self.place}:{self.hash}"
+SELECT_REDACTIONS = sa.select(log.c.body).where(of_pool(log), log.c.kind == REDACT).order_by(log.c.seq)
+Redactions = dict[int, bytes]  # by place: the hash of a redacted entry's present content; the entry's own hash stays
 
 
-def entry_hash(previous: bytes, values: Iterable[Any]) -> bytes:
-    """Return the hash of an entry, given its column values in the order of `HASHED`.
+def redactions(pool: PoolView) -> Redactions:
+    return {place: digest for body in pool.execute(SELECT_REDACTIONS).scalars() for place, digest in redacted(body)}
 
-    Returns:
-        SHA-256 of `previous` and every value. A value is a byte 0 for None, or else a byte 1, the length in 8
-        big-endian bytes, and the bytes of the value (text in UTF-8, numbers in decimal digits).
+
+def redacted(body: bytes) -> list[tuple[int, bytes]]:
+    """Return the places and hashes in the body of a redaction."""
+    return [(int(place), bytes.fromhex(digest)) for place, digest in json.loads(body)["hashes"].items()]
+
+
+class Checked(NamedTuple):
+    """The most recently verified entry."""
+
+    place: int
+    seq: int
+    hashes: tuple[bytes, ...]  # as stored, and as it should be if it differs
+
+
+def chain_faults(pool: PoolView) -> Iterator[str]:
+    reasons = {row.seq: row for row in pool.execute(SELECT_HASHED_REASONS)}
+    changed = redactions(pool)
+    last, removed, blanked = Checked(0, 0, (GENESIS,)), list[tuple[int, str]](), set[str]()
+    for row in chained_entries(pool):
+        seq, _, place, _, kind, _, subject, *_ = row  # by position, which is twice as fast as by name
+        if place > last.place + 1:
+            yield f"{missing(last.place + 1, place - 1)} removed before {named(row)}"
+        elif place != last.place + 1:
+            yield f"{named(row)} has the place of another entry"
+        if seq <= last.seq:
+            yield f"{named(row)} was moved: it comes before entry {last.place}, which has the number {last.seq}"
+        last, fits = follow(last, row, changed)
+        if not fits:
+            yield f"{named(row)} was altered, or the entry before it: its hash does not match their content"
+        if kind == BLANK:
+            blanked.add(subject)
+        texts = dict(text_faults(row, reasons.pop(seq, None)))
+        removed += [(place, text) for text, is_there in texts.items() if not is_there]
+        yield from (f"{text} was altered" for text, is_there in texts.items() if is_there)
+    yield from (
+        f"{text} was removed, but no entry of the log says that it was blanked"
+        for place, text in removed
+        if str(place) not in blanked
+    )
+    yield from (f"a reason is stored for log entry number {seq}, which has no reason" for seq in reasons)
+    for row in pool.execute(SELECT_ADDED):
+        yield f"a log entry ({describe(row)}) was added: it is not in the chain"
+
+
+def text_faults(row: Any, given: Any) -> Iterator[tuple[str, bool]]:
+    """Yield each reason or title that does not match its hash, together with False if the text was removed."""
+    if given is None and row.reason_hash is not None:
+        yield f"the reason of {named(row)}", False
+    elif given is not None and row.reason_hash != reason_hash(given.salt, given.text):
+        yield f"the reason of {named(row)}", True
+    if not row.title and SEAL in row.body:
+        yield f"the title of {named(row)}", False
+    elif row.title and not row.body.startswith(seal(row.title_salt, row.title), row.title_at):
+        yield f"the title of {named(row)}", True
+
+
+def named(row: Any) -> str:
+    return f"log entry {row.place} ({describe(row)})"
+
+
+def describe(row: Any) -> str:
+    return f"number {row.seq}, {row.kind}{f' of {row.subject!r}' if row.subject else ''}"
+
+
+def missing(first: int, last: int) -> str:
+    return f"log entry {first} was" if first == last else f"log entries {first} to {last} were"
+
+
+def follow(last: Checked, row: Any, changed: Redactions) -> tuple[Checked, bool]:
+    """Verify the next entry. Return it, and True if its hash matches its columns and the previous entry.
+
+    The hash of a redacted entry's columns is stored in the entry that records the redaction.
     """
-    parts = [previous]
-    for value in values:
-        if value is None:
-            parts.append(b"\0")
-        else:
-            content = value if isinstance(value, bytes) else str(value).encode()
-            parts += (b"\1", len(content).to_bytes(8, "big"), content)
-    return hashlib.sha256(b"".join(parts)).digest()
+    seq, stored_hash, *hashed = row[: len(HASHED) + 2]
+    place = hashed[0]
+    if place != last.place + 1:
+        return Checked(place, seq, (stored_hash or b"",)), True  # cannot be verified without the previous entry
+    expected = [entry_hash(previous, hashed) for previous in last.hashes]
+    fits = stored_hash in expected or changed.get(place) in expected
+    hashes = (stored_hash,) if fits else (stored_hash or b"", *expected)
+    return Checked(place, seq, hashes), fits
 
 
-def reason_hash(salt: bytes, text: str) -> bytes:
-    """Return the hash of a reason or a title. The salt prevents others from guessing the text."""
-    return hashlib.sha256(salt + text.encode()).digest()
+def stored_head(pool: PoolView) -> Head:
+    row = pool.execute(SELECT_NEWEST_CHAINED).first()
+    return Head(0, GENESIS.hex()) if row is None else Head(row.place, (row.hash or b"").hex())
 
 
-def newest_head(pool: PoolView) -> Head:
-    rows = pool.run(SELECT_NEWEST_LINK)
-    if not rows:
-        return Head(0, GENESIS.hex())
-    ((place, digest),) = rows
-    if digest is None:
-        raise StoreError(f"pool {pool.name!r} has a log without a chain, as in earlier versions; {CARRY_OVER}")
-    return Head(place, digest.hex())
+def head_fault(pool: PoolView, head: Head) -> str:
+    """Return the reason why a log never had this head, or an empty string if it did."""
+    link = pool.execute(SELECT_LINK, place=head.place).first()
+    if link is None:
+        newest = stored_head(pool)
+        return f"{missing(newest.place + 1, head.place)} removed: the log ends before the head {head}"
+    if link.hash is None or link.hash.hex() != head.hash:
+        return f"log entry {head.place} does not match the head {head}: it was altered, or an earlier entry"
+    return ""
 
 
-def chained_entries(pool: PoolView) -> Iterator[Any]:
-    """Yield the rows of a pool's log in the order of the chain, a few at a time."""
-    after = -(2**62)
-    while rows := pool.execute(SELECT_ENTRIES, after=after).all():
-        yield from rows
-        after = rows[-1].place
+def head_note(pool: PoolView) -> str:
+    """Return a sentence with a log's head, and the number of blanked texts and redacted entries."""
+    counts = COUNT_REASONS_GIVEN, COUNT_REASONS, COUNT_BLANKED_TITLES
+    given, stored, titles = (pool.execute(query).scalar_one() for query in counts)
+    found = (
+        (given - stored, "reason", "blanked"),
+        (titles, "title", "blanked"),
+        (len(redactions(pool)), "entry", "redacted"),
+    )
+    notes = (f"; {counted(n, what)} {'is' if n == 1 else 'are'} {done}" for n, what, done in found if n)
+    return f"{pool.name}: head {stored_head(pool)}{''.join(notes)}"
 
 
 def parse_head(text: str) -> Head:
@@ -97,69 +180,61 @@ def parse_head(text: str) -> Head:
     return head
 
 
-CHANNEL = "podium_log"
-NOTIFY = sa.text(f"SELECT pg_notify('{CHANNEL}', :payload)")
-SELECT_NEWEST = sa.select(
-    pools.c.name, sa.select(sa.func.max(log.c.seq)).where(log.c.pool_id == pools.c.id).scalar_subquery().label("seq")
-)
+def kept_heads(engine: sa.Engine) -> dict[str, str]:
+    """Return the saved head of each pool in the form PLACE:HASH. The result is empty if no heads have been saved."""
+    database = file_of(engine.url)
+    if database is None or not heads_beside(database).exists():
+        return {}
+    path = heads_beside(database)
+    try:
+        heads = json.loads(path.read_text(encoding="utf-8"))
+        return {str(name): str(parse_head(head)) for name, head in heads.items()}
+    except (OSError, ValueError, AttributeError, PodiumError) as error:
+        raise StoreError(f"{path}: cannot be read ({error}). Delete it; podium serve writes it again.") from None
 
 
-class Announcement(NamedTuple):
-    """An announcement that a pool's log now extends to this entry."""
-
-    seq: int  # number of the newest entry; 0 in a probe
-    pool: str  # name of the pool, or a probe's text
-
-
-def announce(pool: PoolView, seq: int) -> None:
-    """Announce to all processes, once this transaction is committed, that a pool's log now extends to an entry."""
-    if pool.connection.dialect.name == "postgresql":
-        pool.execute(NOTIFY, payload=f"{seq} {pool.name}")
-
-
-def announce_probe(engine: sa.Engine, text: str) -> None:
-    """Send a probe from another session, so that a listener can check whether it receives announcements."""
-    with write_transaction(engine) as connection:
-        connection.execute(NOTIFY, {"payload": f"0 {text}"})
-
-
-def newest_entries(connection: sa.Connection) -> dict[str, int]:
-    """Return the number of each pool's newest log entry, or 0 if it has none. This takes one index lookup per pool."""
-    return {row.name: row.seq or 0 for row in connection.execute(SELECT_NEWEST)}
+def lost_heads(engine: sa.Engine, pool_name: str | None = None) -> list[str]:
+    """Return a sentence about each pool whose log no longer contains the saved head."""
+    try:
+        heads = kept_heads(engine)
+    except StoreError as error:
+        return [str(error)]
+    with read_transaction(engine) as connection:
+        pools = {pool.name: pool for pool in every_pool(connection)} if heads else {}
+        faults = {
+            name: head_fault(pools[name], parse_head(head)) if name in pools else "there is no such pool any more"
+            for name, head in heads.items()
+            if pool_name in (None, name)
+        }
+    beside = f"{engine.url.database}-heads"
+    return [
+        f"{name}: {fault}; {beside} has the head {heads[name]}. Restore a backup, or delete {beside} to accept it."
+        for name, fault in faults.items()
+        if fault
+    ]
 
 
-class Subscription:
-    """A PostgreSQL session that receives announcements."""
+def keep_heads(engine: sa.Engine) -> None:
+    """Save the newest head of each log next to the database, unless the log no longer contains its saved head."""
+    database = file_of(engine.url)
+    if database is None or not database.exists():
+        return
+    lost = lost_heads(engine)
+    if lost:
+        raise StoreError("\n".join(lost))
+    with read_transaction(engine) as connection:
+        write_heads(engine, {pool.name: str(newest_head(pool)) for pool in every_pool(connection)})
 
-    def __init__(self, engine: sa.Engine) -> None:
-        pooled = engine.raw_connection()
-        session: Any = pooled.driver_connection  # Psycopg's connection
-        pooled.detach()  # the connection pool no longer counts it
-        self._session = session
-        try:
-            session.autocommit = True
-            session.execute(f"LISTEN {CHANNEL}")
-        except BaseException:
-            self.close()
-            raise
-        self.descriptor: int = self._session.fileno()  # readable when there is an announcement
 
-    @classmethod
-    def open(cls, engine: sa.Engine) -> Self | None:
-        """Open a session for announcements.
+def forget_head(engine: sa.Engine, pool_name: str) -> None:
+    """Remove the saved head of a deleted pool."""
+    with suppress(StoreError):  # `podium verify` reports a file that cannot be read
+        write_heads(engine, {name: head for name, head in kept_heads(engine).items() if name != pool_name})
 
-        Return None for databases without announcements: SQLite, and PostgreSQL with other drivers.
-        """
-        return cls(engine) if engine.dialect.name == "postgresql" and engine.driver == "psycopg" else None
 
-    def receive(self) -> list[Announcement]:
-        """Return the announcements since the last call, without waiting."""
-        announcements = []
-        for notify in self._session.notifies(timeout=0):
-            seq, _, pool = notify.payload.partition(" ")
-            if seq.isdecimal():
-                announcements.append(Announcement(int(seq), pool))
-        return announcements
-
-    def close(self) -> None:
-        self._session.close()
+def write_heads(engine: sa.Engine, heads: dict[str, str]) -> None:
+    database = file_of(engine.url)
+    chained = {name: head for name, head in heads.items() if not head.startswith("0:")}
+    if database is not None and chained != kept_heads(engine):
+        with part_file(heads_beside(database), StoreError, private=True) as part:
+            part.write_text(json.dumps(chained), encoding="utf-8")

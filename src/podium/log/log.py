@@ -1,4 +1,9 @@
-"""The append-only log, from which everything else about a pool is derived. It contains reasons and can be verified."""
+"""The append-only log, from which everything else about a pool is derived, and its hash chain.
+
+Each entry stores a hash of itself and of the previous entry. Only values that mean the same in every database are
+hashed. These include the place in the chain instead of the entry's number. The pool's number and the digest are
+excluded. Reasons and titles have separate salted hashes, so their texts can be blanked without breaking the chain.
+"""
 
 import hashlib
 import hmac
@@ -13,12 +18,12 @@ from typing import Any, NamedTuple
 import sqlalchemy as sa
 
 from podium.errors import ParameterError, UnknownError
-from podium.log import chain
+from podium.log.database import CARRY_OVER, StoreError
 from podium.log.pools import PoolView
 from podium.log.schema import log, reason, title
 from podium.log.statements import among, insert, of_pool, run_prepared
 from podium.results.names import NONCHARACTERS
-from podium.support.words import counted
+from podium.support.answers import answer, described
 
 SUBMIT, AMEND, VOID, UNVOID = "submit", "amend", "void", "restore"  # events
 MOVE = "move"  # events: new content, or the same content again, which moves behind the other events at its time
@@ -45,6 +50,80 @@ TITLE = re.compile(rb'(?:, ?"(?:title|url|details)": ?"(?:[^"\\]|\\.)*")+')  # i
 SEAL = b',"sealed":"'  # precedes the hash of a title in a body
 SELECT_SEQUENCE = sa.text("SELECT seq FROM sqlite_sequence WHERE name = 'log'")
 DRAW_SEQUENCE = sa.text("SELECT nextval(pg_get_serial_sequence('log', 'seq')) FROM generate_series(1, :count)")
+GENESIS = hashlib.sha256(b"the log of a Podium pool, chain 1").digest()  # comes before the first entry
+HASHED = ("place", "received_at", "kind", "actor", "subject", "body", "match_id", "present", "reason_hash")
+CHUNK_ENTRIES = 200  # number of entries read at once; a body can have thousands of lines
+SELECT_NEWEST_LINK = sa.select(log.c.place, log.c.hash).where(of_pool(log)).order_by(log.c.seq.desc()).limit(1)
+SELECT_ENTRIES = (
+    sa.select(log.c.seq, log.c.hash, *(log.c[name] for name in HASHED))
+    .add_columns(title.c.salt.label("title_salt"), title.c.text.label("title"), title.c.at.label("title_at"))
+    .outerjoin(title, sa.and_(title.c.pool_id == log.c.pool_id, title.c.seq == log.c.seq))
+    .where(of_pool(log), log.c.place > sa.bindparam("after"))
+    .order_by(log.c.place)
+    .limit(CHUNK_ENTRIES)
+)
+
+
+@answer
+class Head:
+    """The newest entry in a pool's log. Its hash also covers all earlier entries."""
+
+    place: int = described("Number of entries up to and including this one.")  # 0 if there are no entries
+    hash: str = described("SHA-256 hash, in hexadecimal digits.")
+
+    def __str__(self) -> str:
+        """Return the head in the form that `podium verify --head` expects."""
+        return f"{self.place}:{self.hash}"
+
+
+def entry_hash(previous: bytes, values: Iterable[Any]) -> bytes:
+    """Return the hash of an entry, given its column values in the order of `HASHED`.
+
+    Returns:
+        SHA-256 of `previous` and every value. A value is a byte 0 for None, or else a byte 1, the length in 8
+        big-endian bytes, and the bytes of the value (text in UTF-8, numbers in decimal digits).
+    """
+    parts = [previous]
+    for value in values:
+        if value is None:
+            parts.append(b"\0")
+        else:
+            content = value if isinstance(value, bytes) else str(value).encode()
+            parts += (b"\1", len(content).to_bytes(8, "big"), content)
+    return hashlib.sha256(b"".join(parts)).digest()
+
+
+def reason_hash(salt: bytes, text: str) -> bytes:
+    """Return the hash of a reason or a title. The salt prevents others from guessing the text."""
+    return hashlib.sha256(salt + text.encode()).digest()
+
+
+def newest_head(pool: PoolView) -> Head:
+    rows = pool.run(SELECT_NEWEST_LINK)
+    if not rows:
+        return Head(0, GENESIS.hex())
+    ((place, digest),) = rows
+    if digest is None:
+        raise StoreError(f"pool {pool.name!r} has a log without a chain, as in earlier versions; {CARRY_OVER}")
+    return Head(place, digest.hex())
+
+
+def chained_entries(pool: PoolView) -> Iterator[Any]:
+    """Yield the rows of a pool's log in the order of the chain, a few at a time."""
+    after = -(2**62)
+    while rows := pool.execute(SELECT_ENTRIES, after=after).all():
+        yield from rows
+        after = rows[-1].place
+
+
+CHANNEL = "podium_log"
+NOTIFY = sa.text(f"SELECT pg_notify('{CHANNEL}', :payload)")
+
+
+def announce(pool: PoolView, seq: int) -> None:
+    """Announce to all processes, once this transaction is committed, that a pool's log now extends to an entry."""
+    if pool.connection.dialect.name == "postgresql":
+        pool.execute(NOTIFY, payload=f"{seq} {pool.name}")
 
 
 def current_kind(kind: str) -> str:
@@ -67,7 +146,7 @@ class LogEntry(NamedTuple):
 
 class Logged(NamedTuple):
     seqs: list[int]  # numbers of the entries, ascending
-    head: chain.Head  # head of the log after them
+    head: Head  # head of the log after them
 
 
 def json_entry(subject: str, details: Any, actor: str, reason: str = "") -> LogEntry:
@@ -84,7 +163,7 @@ def keyed_digest(content: bytes, secret: bytes) -> bytes:
 
 def append(pool: PoolView, kind: str, entries: Sequence[LogEntry]) -> Logged:
     """Append entries to the log and its chain. Numbers are assigned while the pool is locked."""
-    head = chain.newest_head(pool)
+    head = newest_head(pool)
     if not entries:
         return Logged([], head)
     received_at = datetime.now(UTC).isoformat(timespec="microseconds")  # for people; ratings do not read it
@@ -97,7 +176,7 @@ def append(pool: PoolView, kind: str, entries: Sequence[LogEntry]) -> Logged:
         sealed = None
         if text:
             salt = secrets.token_bytes(SALT_BYTES)
-            sealed = chain.reason_hash(salt, text)
+            sealed = reason_hash(salt, text)
             reasons.append((pool.id, seq, salt, text))
         found = TITLE.search(body.partition(b"\n")[0]) if own_kind in TITLED else None
         if found:
@@ -106,13 +185,13 @@ def append(pool: PoolView, kind: str, entries: Sequence[LogEntry]) -> Logged:
             body = body[:at] + seal(salt, found[0]) + body[found.end() :]
         # in the order of `HASHED`
         hashed = place, received_at, own_kind, actor, subject, body, match_id, present, sealed
-        previous = chain.entry_hash(previous, hashed)
+        previous = entry_hash(previous, hashed)
         logged = subject, body, digest, match_id, present, received_at, actor
         rows.append((seq, pool.id, own_kind, *logged, place, previous, sealed))  # in column order
     for table, written in ((log, rows), (reason, reasons), (title, titles)):
         insert(pool.connection, table, written)
-    chain.announce(pool, seqs[-1])
-    return Logged(seqs, chain.Head(head.place + len(rows), previous.hex()))
+    announce(pool, seqs[-1])
+    return Logged(seqs, Head(head.place + len(rows), previous.hex()))
 
 
 def draw_numbers(connection: sa.Connection, count: int) -> list[int]:
@@ -128,7 +207,7 @@ def draw_numbers(connection: sa.Connection, count: int) -> list[int]:
 
 def seal(salt: bytes, text: bytes) -> bytes:
     """Return the text that replaces the title in a body."""
-    return SEAL + chain.reason_hash(salt, text.decode()).hex().encode() + b'"'
+    return SEAL + reason_hash(salt, text.decode()).hex().encode() + b'"'
 
 
 AFTER_SEAL = title.c.at + len(seal(b"", b"")) + 1
@@ -191,140 +270,6 @@ def entries_after(pool: PoolView, seq: int, limit: int) -> list[Any]:
         .limit(limit)
     )
     return list(pool.execute(select))
-
-
-SELECT_HASHED_REASONS = sa.select(reason.c.seq, reason.c.salt, reason.c.text).where(of_pool(reason))
-SELECT_NEWEST_CHAINED = (
-    sa.select(log.c.seq, log.c.place, log.c.hash)
-    .where(of_pool(log), log.c.place.is_not(None))
-    .order_by(log.c.place.desc())
-    .limit(1)
-)
-SELECT_ADDED = (
-    sa.select(log.c.seq, log.c.kind, log.c.subject).where(of_pool(log), log.c.place.is_(None)).order_by(log.c.seq)
-)
-COUNT_REASONS_GIVEN = sa.select(sa.func.count()).where(of_pool(log), log.c.reason_hash.is_not(None))
-COUNT_REASONS = sa.select(sa.func.count()).select_from(reason).where(of_pool(reason))
-COUNT_BLANKED_TITLES = sa.select(sa.func.count()).where(of_pool(title), title.c.text == b"")
-
-
-SELECT_REDACTIONS = sa.select(log.c.body).where(of_pool(log), log.c.kind == REDACT).order_by(log.c.seq)
-Redactions = dict[int, bytes]  # by place: the hash of a redacted entry's present content; the entry's own hash stays
-
-
-def redactions(pool: PoolView) -> Redactions:
-    return {place: digest for body in pool.execute(SELECT_REDACTIONS).scalars() for place, digest in redacted(body)}
-
-
-def redacted(body: bytes) -> list[tuple[int, bytes]]:
-    """Return the places and hashes in the body of a redaction."""
-    return [(int(place), bytes.fromhex(digest)) for place, digest in json.loads(body)["hashes"].items()]
-
-
-class Checked(NamedTuple):
-    """The most recently verified entry."""
-
-    place: int
-    seq: int
-    hashes: tuple[bytes, ...]  # as stored, and as it should be if it differs
-
-
-def chain_faults(pool: PoolView) -> Iterator[str]:
-    reasons = {row.seq: row for row in pool.execute(SELECT_HASHED_REASONS)}
-    changed = redactions(pool)
-    last, removed, blanked = Checked(0, 0, (chain.GENESIS,)), list[tuple[int, str]](), set[str]()
-    for row in chain.chained_entries(pool):
-        seq, _, place, _, kind, _, subject, *_ = row  # by position, which is twice as fast as by name
-        if place > last.place + 1:
-            yield f"{missing(last.place + 1, place - 1)} removed before {named(row)}"
-        elif place != last.place + 1:
-            yield f"{named(row)} has the place of another entry"
-        if seq <= last.seq:
-            yield f"{named(row)} was moved: it comes before entry {last.place}, which has the number {last.seq}"
-        last, fits = follow(last, row, changed)
-        if not fits:
-            yield f"{named(row)} was altered, or the entry before it: its hash does not match their content"
-        if kind == BLANK:
-            blanked.add(subject)
-        texts = dict(text_faults(row, reasons.pop(seq, None)))
-        removed += [(place, text) for text, is_there in texts.items() if not is_there]
-        yield from (f"{text} was altered" for text, is_there in texts.items() if is_there)
-    yield from (
-        f"{text} was removed, but no entry of the log says that it was blanked"
-        for place, text in removed
-        if str(place) not in blanked
-    )
-    yield from (f"a reason is stored for log entry number {seq}, which has no reason" for seq in reasons)
-    for row in pool.execute(SELECT_ADDED):
-        yield f"a log entry ({describe(row)}) was added: it is not in the chain"
-
-
-def text_faults(row: Any, given: Any) -> Iterator[tuple[str, bool]]:
-    """Yield each reason or title that does not match its hash, together with False if the text was removed."""
-    if given is None and row.reason_hash is not None:
-        yield f"the reason of {named(row)}", False
-    elif given is not None and row.reason_hash != chain.reason_hash(given.salt, given.text):
-        yield f"the reason of {named(row)}", True
-    if not row.title and SEAL in row.body:
-        yield f"the title of {named(row)}", False
-    elif row.title and not row.body.startswith(seal(row.title_salt, row.title), row.title_at):
-        yield f"the title of {named(row)}", True
-
-
-def named(row: Any) -> str:
-    return f"log entry {row.place} ({describe(row)})"
-
-
-def describe(row: Any) -> str:
-    return f"number {row.seq}, {row.kind}{f' of {row.subject!r}' if row.subject else ''}"
-
-
-def missing(first: int, last: int) -> str:
-    return f"log entry {first} was" if first == last else f"log entries {first} to {last} were"
-
-
-def follow(last: Checked, row: Any, changed: Redactions) -> tuple[Checked, bool]:
-    """Verify the next entry. Return it, and True if its hash matches its columns and the previous entry.
-
-    The hash of a redacted entry's columns is stored in the entry that records the redaction.
-    """
-    seq, stored_hash, *hashed = row[: len(chain.HASHED) + 2]
-    place = hashed[0]
-    if place != last.place + 1:
-        return Checked(place, seq, (stored_hash or b"",)), True  # cannot be verified without the previous entry
-    expected = [chain.entry_hash(previous, hashed) for previous in last.hashes]
-    fits = stored_hash in expected or changed.get(place) in expected
-    hashes = (stored_hash,) if fits else (stored_hash or b"", *expected)
-    return Checked(place, seq, hashes), fits
-
-
-def stored_head(pool: PoolView) -> chain.Head:
-    row = pool.execute(SELECT_NEWEST_CHAINED).first()
-    return chain.Head(0, chain.GENESIS.hex()) if row is None else chain.Head(row.place, (row.hash or b"").hex())
-
-
-def head_fault(pool: PoolView, head: chain.Head) -> str:
-    """Return the reason why a log never had this head, or an empty string if it did."""
-    link = pool.execute(chain.SELECT_LINK, place=head.place).first()
-    if link is None:
-        newest = stored_head(pool)
-        return f"{missing(newest.place + 1, head.place)} removed: the log ends before the head {head}"
-    if link.hash is None or link.hash.hex() != head.hash:
-        return f"log entry {head.place} does not match the head {head}: it was altered, or an earlier entry"
-    return ""
-
-
-def head_note(pool: PoolView) -> str:
-    """Return a sentence with a log's head, and the number of blanked texts and redacted entries."""
-    counts = COUNT_REASONS_GIVEN, COUNT_REASONS, COUNT_BLANKED_TITLES
-    given, stored, titles = (pool.execute(query).scalar_one() for query in counts)
-    found = (
-        (given - stored, "reason", "blanked"),
-        (titles, "title", "blanked"),
-        (len(redactions(pool)), "entry", "redacted"),
-    )
-    notes = (f"; {counted(n, what)} {'is' if n == 1 else 'are'} {done}" for n, what, done in found if n)
-    return f"{pool.name}: head {stored_head(pool)}{''.join(notes)}"
 
 
 MAX_CHARACTERS = 500

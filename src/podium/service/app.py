@@ -17,9 +17,9 @@ from pydantic.json_schema import models_json_schema
 
 from podium import __version__
 from podium.errors import PodiumError
+from podium.log.chain import keep_heads
 from podium.log.database import UpkeepLock
 from podium.log.files import truncate_wal
-from podium.log.heads import keep_heads
 from podium.results.column_guide import COLUMNS
 from podium.service.admin import connections, dry_run, first_link, link_page, pools, records, sending, tonight
 from podium.service.admin import races as race_forms

@@ -9,11 +9,14 @@ import time
 from collections import defaultdict, deque
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
-from typing import Any
+from typing import Any, NamedTuple, Self
+
+import sqlalchemy as sa
 
 from podium.errors import PodiumError, UnknownError
-from podium.log.chain import Announcement, Subscription, announce_probe, newest_entries
-from podium.log.database import read_transaction
+from podium.log.database import read_transaction, write_transaction
+from podium.log.log import CHANNEL, NOTIFY
+from podium.log.schema import log, pools
 from podium.service.http.errors import BusyError
 from podium.service.http.requests import Threads, in_background, run_in
 from podium.service.metrics import Metrics
@@ -26,6 +29,60 @@ LOOK_AGAIN_S = 1.0  # time until the next check after a failure
 PROBE_S = 5.0  # time between probes of announcements; each must arrive before the next
 TOKEN_BYTES = 8
 LOGGER = logging.getLogger(__name__)
+
+SELECT_NEWEST = sa.select(
+    pools.c.name, sa.select(sa.func.max(log.c.seq)).where(log.c.pool_id == pools.c.id).scalar_subquery().label("seq")
+)
+
+
+class Announcement(NamedTuple):
+    """An announcement that a pool's log now extends to this entry."""
+
+    seq: int  # number of the newest entry; 0 in a probe
+    pool: str  # name of the pool, or a probe's text
+
+
+def announce_probe(engine: sa.Engine, text: str) -> None:
+    """Send a probe from another session, so that a listener can check whether it receives announcements."""
+    with write_transaction(engine) as connection:
+        connection.execute(NOTIFY, {"payload": f"0 {text}"})
+
+
+class Subscription:
+    """A PostgreSQL session that receives announcements."""
+
+    def __init__(self, engine: sa.Engine) -> None:
+        pooled = engine.raw_connection()
+        session: Any = pooled.driver_connection  # Psycopg's connection
+        pooled.detach()  # the connection pool no longer counts it
+        self._session = session
+        try:
+            session.autocommit = True
+            session.execute(f"LISTEN {CHANNEL}")
+        except BaseException:
+            self.close()
+            raise
+        self.descriptor: int = self._session.fileno()  # readable when there is an announcement
+
+    @classmethod
+    def open(cls, engine: sa.Engine) -> Self | None:
+        """Open a session for announcements.
+
+        Return None for databases without announcements: SQLite, and PostgreSQL with other drivers.
+        """
+        return cls(engine) if engine.dialect.name == "postgresql" and engine.driver == "psycopg" else None
+
+    def receive(self) -> list[Announcement]:
+        """Return the announcements since the last call, without waiting."""
+        announcements = []
+        for notify in self._session.notifies(timeout=0):
+            seq, _, pool = notify.payload.partition(" ")
+            if seq.isdecimal():
+                announcements.append(Announcement(int(seq), pool))
+        return announcements
+
+    def close(self) -> None:
+        self._session.close()
 
 
 class Announcements:
@@ -177,8 +234,9 @@ class Announcements:
         self._look_at = time.monotonic() + (HEARING_LOOK_S if self.receives else 0.0)
 
     def _newest_entries(self) -> dict[str, int]:
+        """Return the number of each pool's newest log entry. This takes one index lookup per pool."""
         with read_transaction(self._store.engine) as connection:
-            return newest_entries(connection)
+            return {row.name: row.seq or 0 for row in connection.execute(SELECT_NEWEST)}
 
 
 RETRY_S = 0.5  # time to wait after a failed query of a pool's log

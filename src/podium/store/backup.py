@@ -9,6 +9,7 @@ from pathlib import Path
 
 import sqlalchemy as sa
 
+from podium.log.chain import head_note
 from podium.log.database import (
     StoreError,
     database_file,
@@ -26,7 +27,6 @@ from podium.log.files import (
     integrity_faults,
     is_sealed,
 )
-from podium.log.log import head_note
 from podium.log.pools import every_pool
 from podium.log.schema import kept, running
 from podium.store.store import Store

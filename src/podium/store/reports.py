@@ -4,7 +4,7 @@ import logging
 
 from podium.errors import PodiumError
 from podium.log.database import UnavailableError
-from podium.store.reading.moments import reads, writes
+from podium.store.moments import reads, writes
 from podium.store.store import Store
 from podium.store.writing import player_links, reports
 from podium.store.writing.receipts import Receipt

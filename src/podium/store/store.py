@@ -9,14 +9,14 @@ from typing import Any, TypeVar, Unpack
 from podium.engine.system import System
 from podium.errors import PodiumError
 from podium.log import log
+from podium.log.chain import forget_head
 from podium.log.database import UnavailableError, write_transaction
 from podium.log.files import truncate_wal
-from podium.log.heads import forget_head
 from podium.log.pools import NO_DESCRIPTION, DescriptionChanges, Order, locked_pool, refuse_closed
 from podium.store import kept
 from podium.store.following import PoolReader, newest_place
+from podium.store.moments import reads, writes
 from podium.store.reading import hindsight, pool_facts, previews
-from podium.store.reading.moments import reads, writes
 from podium.store.reading.reader import Reader
 from podium.store.writing import (
     accounts,
@@ -158,32 +158,29 @@ class Store(Reader):
         try:
             self.follow(pool_name)
             if len(sent) > 1:
-                with self.writing(pool_name) as pool:
-                    done = execution.execute(pool, partial(submission.submit, submissions=sent))
-                return [*done.by_sender(len(sent))]
+                return [*self._submit_all(pool_name, sent)]
         except UnavailableError as error:
             return [error] * len(sent)  # retrying each submission would wait just as long again
         except Exception as error:  # noqa: BLE001  (raised again below, where its sender is known)
             LOGGER.debug("pool %s: %d submissions are taken one by one, not together: %s", pool_name, len(sent), error)
         outcomes: list[list[Receipt] | Exception] = []
-        for group in sent:
+        for one in sent:
             try:
-                outcomes.append(self._submit_one(pool_name, group, leave_long=leave_long))
+                outcomes += self._submit_all(pool_name, [one]) if leave_long else [self._submit(pool_name, one)]
             except UnavailableError as error:
                 return [*outcomes, *[error] * (len(sent) - len(outcomes))]
             except Exception as error:  # noqa: BLE001  (its sender is answered with it, the others with their receipts)
                 outcomes.append(error)
         return outcomes
 
-    def _submit_one(self, pool_name: str, sent: Submission | tuple[Any, ...], *, leave_long: bool) -> list[Receipt]:
-        def act(pool: PoolReader, *_logged: str) -> Proposal:
-            return submission.submit(pool, [sent])
-
-        if not leave_long:
-            receipts: list[Receipt] = self.run(pool_name, act)
-            return receipts
+    def _submit_all(self, pool_name: str, sent: Sequence[Submission | tuple[Any, ...]]) -> list[list[Receipt]]:
         with self.writing(pool_name) as pool:
-            return [*execution.execute(pool, act).receipts]
+            done = execution.execute(pool, partial(submission.submit, submissions=sent))
+        return done.by_sender(len(sent))
+
+    def _submit(self, pool_name: str, sent: Submission | tuple[Any, ...]) -> list[Receipt]:
+        receipts: list[Receipt] = self.run(pool_name, lambda pool, *_logged: submission.submit(pool, [sent]))
+        return receipts
 
     amend, amend_sheet = acts(submission.amend, Receipt), acts(sheet_corrections.amend_sheet, SheetChanges)
     void, unvoid = acts(submission.void, Receipt), acts(submission.unvoid, Receipt)

@@ -12,11 +12,11 @@ import sqlalchemy as sa
 
 from podium.engine.tables.equipment import called
 from podium.errors import UnknownError
-from podium.log import log
-from podium.log.chain import Head
+from podium.log import chain
+from podium.log.chain import lost_heads
 from podium.log.database import UnavailableError, read_transaction, reading_once
 from podium.log.files import integrity_faults
-from podium.log.heads import lost_heads
+from podium.log.log import Head
 from podium.log.players import names_of
 from podium.log.pools import PoolView, every_pool, get_pool, other_arithmetic
 from podium.log.schema import witness
@@ -167,9 +167,9 @@ def compare_pools(
                 reason = other_arithmetic(pool)
                 if reason:
                     waits.append(f"{name}: the pool {reason}")
-                head_faults[name] = {head: log.head_fault(pool, head) for head in heads}
-                notes.append(log.head_note(pool))
-                for faults in (log.chain_faults(pool), differences(pool, compared)):
+                head_faults[name] = {head: chain.head_fault(pool, head) for head in heads}
+                notes.append(chain.head_note(pool))
+                for faults in (chain.chain_faults(pool), differences(pool, compared)):
                     found.extend(f"{name}: {fault}" for fault in islice(faults, MAX_DIFFERENCES))
         except (UnavailableError, UnknownError):
             raise

@@ -17,7 +17,7 @@ from podium.pool.columns import NONE
 from podium.pool.snapshot import RATED, STATUSES, UNRATED, VOIDED, Event, Snapshot
 from podium.support.arrays import Array, Mask
 from podium.support.words import listed, shown, signed
-from podium.views.boards.board import span_begins
+from podium.views.board import span_begins
 from podium.views.changes import Changes
 from podium.views.events import Titles, Winners, sent_winners, titles_of
 from podium.views.names import find_event

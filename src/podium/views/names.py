@@ -5,8 +5,15 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 
 from podium.errors import UnknownError
-from podium.log.players import SELECT_ALIASES, current_numbers, is_id, known_numbers, names_of, unrated_error
-from podium.log.removed import public_ids
+from podium.log.players import (
+    SELECT_ALIASES,
+    current_numbers,
+    is_id,
+    known_numbers,
+    names_of,
+    public_ids,
+    unrated_error,
+)
 from podium.pool.columns import NONE, is_player, numbers_of
 from podium.pool.snapshot import SEASON, STATUSES, Event
 from podium.results.names import normalise

@@ -21,7 +21,7 @@ from podium.pool.rating import results_of
 from podium.pool.roster import as_results
 from podium.probability.draws import DRAW
 from podium.support.arrays import Array, Floats
-from podium.views.boards.board import PlayerStanding, standing_of
+from podium.views.board import PlayerStanding, standing_of
 from podium.views.boards.ranks import rank
 from podium.views.changes import Changes, career_of
 from podium.views.events import draw_now, explanation, system_and_states, titles_of

@@ -14,7 +14,7 @@ from podium.cli.terminal.app import examples
 from podium.errors import ParameterError, PodiumError
 
 if TYPE_CHECKING:
-    from podium.log.chain import Head
+    from podium.log.log import Head
     from podium.store import Store
 
 

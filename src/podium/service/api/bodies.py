@@ -1,14 +1,11 @@
 """Models of request bodies, functions that parse requests with them, and functions that write responses."""
 
 import json
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeVar
 
-from fastapi import Request, Response
-from fastapi.concurrency import run_in_threadpool
 from pydantic import (
     AfterValidator,
     BaseModel,
@@ -27,19 +24,9 @@ from podium.log.pools import Order
 from podium.results.columns import MAX_KINDS, MAX_URL, MAX_WEIGHT, SHARED
 from podium.results.headings import column_meant_by
 from podium.service.http.json import MAX_SENT_CHARACTERS, Identifier, Name, RefusedError, SentName, printable
-from podium.service.http.visitors import read_bytes
 from podium.views.details import DETAILS
 
-MAX_BODY_BYTES = 4_000_000
-OFFLOAD_BYTES = 20_000  # larger bodies are parsed in a thread, so that other requests need not wait
 Body = TypeVar("Body", bound=BaseModel)
-T = TypeVar("T")
-
-
-async def read_parsed(request: Request, parse: Callable[[bytes], T]) -> T:
-    """Return a function's result for a request's body."""
-    body = await read_bytes(request, MAX_BODY_BYTES)
-    return await run_in_threadpool(parse, body) if len(body) > OFFLOAD_BYTES else parse(body)
 
 
 def validate(value: Any, model: type[Body]) -> Body:
@@ -70,11 +57,6 @@ def unknown_field(name: str) -> str:
 @cache
 def adapter(model: Any) -> TypeAdapter[Any]:
     return TypeAdapter(model)
-
-
-def json_response(model: Any, value: Any, status: int = 200) -> Response:
-    """Return a value as a JSON response that follows the schema of its type."""
-    return Response(adapter(model).dump_json(value), status, media_type="application/json")
 
 
 NotNegative = Annotated[float, Field(ge=0.0)]

@@ -6,18 +6,19 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeVar
 
-from fastapi import Depends, Request
+from fastapi import Depends, Request, Response
+from fastapi.concurrency import run_in_threadpool
 from pydantic import BaseModel
 
 from podium.errors import PodiumError
 from podium.log.statements import now
 from podium.results.plain_rows import PlainRows
-from podium.service.api.bodies import read_parsed, validate
+from podium.service.api.bodies import adapter, validate
 from podium.service.http.errors import BusyError, UnexpectedError
 from podium.service.http.json import loads
 from podium.service.http.keys import require_role
 from podium.service.http.requests import CurrentStore, CurrentThreads, Threads, from_state, run_in
-from podium.service.http.visitors import Visitor, check_reader
+from podium.service.http.visitors import Visitor, check_reader, read_bytes
 from podium.service.metrics import Metrics
 from podium.service.watchers import Watchers
 from podium.store import Store
@@ -27,6 +28,8 @@ from podium.store.writing.submission import Submission
 from podium.support.immutable import immutable
 
 T = TypeVar("T")
+MAX_BODY_BYTES = 4_000_000
+OFFLOAD_BYTES = 20_000  # larger bodies are parsed in a thread, so that other requests need not wait
 LOGGER = logging.getLogger(__name__)
 MAX_WAITING_EVENTS = 5_000  # per pool
 MAX_BATCH_EVENTS = 1_000  # per transaction
@@ -150,6 +153,17 @@ def resolve(waiting: Waiting, outcome: list[Receipt] | Exception) -> None:
         waiting.answer.set_exception(outcome)
     else:
         waiting.answer.set_result(outcome)
+
+
+async def read_parsed(request: Request, parse: Callable[[bytes], T]) -> T:
+    """Return a function's result for a request's body."""
+    body = await read_bytes(request, MAX_BODY_BYTES)
+    return await run_in_threadpool(parse, body) if len(body) > OFFLOAD_BYTES else parse(body)
+
+
+def json_response(model: Any, value: Any, status: int = 200) -> Response:
+    """Return a value as a JSON response that follows the schema of its type."""
+    return Response(adapter(model).dump_json(value), status, media_type="application/json")
 
 
 if TYPE_CHECKING:

@@ -16,8 +16,8 @@ from podium.log.pools import day_shown, parse_day, read_when
 from podium.matchmaking import matcher
 from podium.matchmaking.matcher import Match, Policy, Ticket
 from podium.matchmaking.pairing import match_quality, odds_scale
-from podium.service.api.bodies import MAX_PREDICTED, PredictRequest, Tickets, json_response
-from podium.service.api.dependencies import Admin, KeyedReader, Sent
+from podium.service.api.bodies import MAX_PREDICTED, PredictRequest, Tickets
+from podium.service.api.dependencies import Admin, KeyedReader, Sent, json_response
 from podium.service.api.fixtures import Margin
 from podium.service.http.errors import error_responses
 from podium.service.http.json import (

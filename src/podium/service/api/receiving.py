@@ -32,7 +32,6 @@ from podium.results.plain_rows import READ, PlainRows, check_plainly
 from podium.service.api.bodies import (
     EARLIEST,
     LATEST,
-    MAX_BODY_BYTES,
     MAX_CLOCK_LEAD,
     MAX_ENTRIES,
     MAX_EVENTS,
@@ -41,7 +40,7 @@ from podium.service.api.bodies import (
     Event,
     validate,
 )
-from podium.service.api.dependencies import CurrentIntake, CurrentMetrics
+from podium.service.api.dependencies import MAX_BODY_BYTES, CurrentIntake, CurrentMetrics
 from podium.service.http.errors import DESCRIPTIONS, MEDIA_TYPE, WRITE_ERRORS, AccessError, podium_error
 from podium.service.http.json import RefusedError, loads
 from podium.service.http.keys import refuse_backdated

@@ -26,6 +26,7 @@ from podium.service.api.dependencies import (
     RequestedWrite,
     Sent,
     WriterAct,
+    json_response,
     parsed,
 )
 from podium.service.api.receiving import SentEvents, parse_events
@@ -179,9 +180,9 @@ async def submit(
     if sent.details:
         receipts[0] = await with_details(act, pool, receipts[0], sent.details, dry_run=dry_run)
     if dry_run:
-        return bodies.json_response(list[Receipt], receipts)
+        return json_response(list[Receipt], receipts)
     metrics.count_receipts(pool, receipts)
-    return bodies.json_response(list[Receipt], receipts, 200 if all(receipt.duplicate for receipt in receipts) else 201)
+    return json_response(list[Receipt], receipts, 200 if all(receipt.duplicate for receipt in receipts) else 201)
 
 
 async def with_details(
@@ -228,7 +229,7 @@ class Correction(AdminAct):
             self.metrics.rerated.labels(pool).inc(receipt.rerated)
         if details:
             receipt = await with_details(self, pool, receipt, details, dry_run=self.dry_run)
-        return bodies.json_response(Receipt, receipt)
+        return json_response(Receipt, receipt)
 
 
 RequestedCorrection = Annotated[Correction, Depends()]

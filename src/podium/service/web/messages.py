@@ -16,7 +16,7 @@ from podium.store.following import PoolReader
 from podium.store.reading import log as entries
 from podium.store.writing.fixtures import PLANNED, Fixture, fixtures, get_fixture
 from podium.support.words import counted, listed
-from podium.views.boards.board import ESTABLISHED, Board, PlayerStanding, tier_scores
+from podium.views.board import ESTABLISHED, Board, PlayerStanding, tier_scores
 from podium.views.events import Before, changes_by, rated_event, titles_of
 from podium.views.names import find_event
 

@@ -41,7 +41,7 @@ from podium.service.web.visiting import VisiblePool
 from podium.store import Store
 from podium.store.following import PoolReader
 from podium.support.words import capitalised, counted, ordinal_number, shown_change
-from podium.views.boards.board import ESTABLISHED, Board
+from podium.views.board import ESTABLISHED, Board
 from podium.views.changes import Changes
 from podium.views.events import rated_event
 from podium.views.names import find_event

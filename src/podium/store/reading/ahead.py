@@ -34,7 +34,7 @@ from podium.results.reading import Results
 from podium.store.following import PoolReader
 from podium.store.writing.fixtures import get_fixture, places_now
 from podium.support.answers import answer, described
-from podium.views.boards.board import ESTABLISHED, Board
+from podium.views.board import ESTABLISHED, Board
 from podium.views.championship import span_of
 from podium.views.details import details_by_name
 from podium.views.events import Before, event_details, nu_now, system_and_states

@@ -22,10 +22,10 @@ from podium.pool.snapshot import RATED, Snapshot
 from podium.rating import rate
 from podium.store import kept
 from podium.store.following import PoolReader
-from podium.store.reading.moments import Moments
+from podium.store.moments import Moments
 from podium.store.reading.pool_facts import system_text
 from podium.support.answers import answer, described
-from podium.views.boards.board import standing_of
+from podium.views.board import standing_of
 from podium.views.models import STARTED, Started
 
 MAX_ENTRIES, MAX_PAIRS = 2_000_000, 10_000_000  # maximum size of a history to analyze: 1,000,000 duels

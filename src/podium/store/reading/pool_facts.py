@@ -15,7 +15,7 @@ from podium.engine.system import ELO_SCALE
 from podium.ledger.pair_predictions import ReliabilityBin
 from podium.ledger.performance import Bound, performances
 from podium.ledger.reasons import Explanation
-from podium.log.chain import newest_head
+from podium.log.log import newest_head
 from podium.log.players import names_of
 from podium.log.pools import Pool, PoolView, date_of, refuse_other_arithmetic, settings_of, today
 from podium.log.statements import FIRST_EQUIPMENT

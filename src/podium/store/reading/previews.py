@@ -13,7 +13,7 @@ from podium.store.writing.execution import plan
 from podium.store.writing.proposals import Act, Proposal
 from podium.store.writing.receipts import Totals, names_with, with_receipts
 from podium.support.immutable import immutable
-from podium.views.boards.board import ESTABLISHED, Board
+from podium.views.board import ESTABLISHED, Board
 from podium.views.names import find_event, present_names
 
 MAX_EVENTS = 100  # maximum number of events in a preview

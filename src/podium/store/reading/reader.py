@@ -2,16 +2,16 @@
 
 from collections.abc import Iterator, Sequence
 
-from podium.log.chain import Head
 from podium.log.database import close_engine, open_database
 from podium.log.files import truncate_wal
+from podium.log.log import Head
 from podium.log.pools import SELECT_PUBLIC, Pool, every_pool, other_arithmetic
 from podium.store import kept
 from podium.store.following import PoolReader
+from podium.store.moments import Moment, Moments, reads
 from podium.store.reading import ahead, explanations, hindsight
 from podium.store.reading import log as entries
 from podium.store.reading import pool_facts as whole
-from podium.store.reading.moments import Moment, Moments, reads
 from podium.store.verification import Verification, verify_database
 from podium.store.writing import administration
 from podium.store.writing import fixtures as planned
@@ -20,8 +20,8 @@ from podium.store.writing.pool_files import export_lines
 from podium.views import cards, events, headlines
 from podium.views import names as player_names
 from podium.views import rivals as opponents
+from podium.views.board import tier_scores
 from podium.views.boards import daily, pages, ranks, search
-from podium.views.boards.board import tier_scores
 from podium.views.boards.seasons import final_leaderboard, final_leaderboards
 from podium.views.championship import standings
 from podium.views.details import detail_choices, player_details, player_ids

@@ -1,7 +1,7 @@
 """Accounts of players: merge them, undo merges, rename players, and set their details. All changes are logged."""
 
 import json
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import repeat
 from typing import Any, NamedTuple
 
@@ -9,9 +9,8 @@ import numpy as np
 import polars as pl
 
 from podium.engine.tables.equipment import called, equipment_name, kind_and_name
-from podium.errors import Fault, MeetingError, ParameterError, PodiumError, ResultsError
+from podium.errors import MeetingError, ParameterError, PodiumError
 from podium.ledger.saved import read_start
-from podium.log.content import Content
 from podium.log.database import StoreError
 from podium.log.log import DETAIL, MERGE, RENAME, START, UNMERGE, VOID, append, json_entry
 from podium.log.players import (
@@ -19,6 +18,7 @@ from podium.log.players import (
     admit_names,
     exact_numbers,
     forget_alias,
+    give_back,
     insert_aliases,
     known_numbers,
     names_of,
@@ -27,7 +27,6 @@ from podium.log.players import (
     unrated_error,
     update_name,
 )
-from podium.log.removed import give_back
 from podium.pool.columns import slot_of
 from podium.pool.fold import in_order
 from podium.pool.rating import sent_results_of
@@ -35,6 +34,7 @@ from podium.pool.snapshot import UNRATED, Snapshot
 from podium.results.names import admit, is_page_address, normalise
 from podium.store.following import PoolReader
 from podium.store.writing.proposals import Act, Proposal
+from podium.store.writing.submission import ends_of
 from podium.support.words import counted
 from podium.views.changes import career_of
 from podium.views.details import DETAILS, details_by_account
@@ -160,59 +160,6 @@ def refuse_meetings(
             raise MeetingError(
                 name, snapshot.events.ids[uid], "; if the two accounts are one player, correct that event first"
             )
-
-
-def refuse_player_twice(pool: PoolReader, contents: Iterable[Content], numbers: Mapping[str, int]) -> None:
-    """Raise an error for events in which the same player has two entries in a heat under different names."""
-    merged = pool.snapshot.merged
-    if len(set(ends_of([*numbers], numbers, merged))) == len(numbers):
-        return  # every name is a different player, and names that appear twice in a heat have already been rejected
-    faults = []
-    for content in contents:
-        names, ends = content.players, ends_of(content.players, numbers, merged)
-        if len(set(ends)) == len(set(names)):
-            continue  # so it is in this event
-        heats = [content.row(number).get("heat") for number in range(len(names))]
-        for one, two in repeats(list(zip(heats, ends, strict=True))):
-            where = f"rows {one + 1} and {two + 1} of event {content.event_id}"
-            why = cause(pool, (names[one], names[two]), where, numbers, ends[one])
-            faults.append(Fault(None, "player", None, f"{why}; send the player once"))
-    if faults:
-        raise ResultsError("results", faults)
-
-
-def refuse_entrant_twice(pool: PoolReader, match_id: str, names: Sequence[str], numbers: Mapping[str, int]) -> None:
-    ends = ends_of(names, numbers, pool.snapshot.merged)
-    faults = []
-    for one, two in repeats(ends):
-        why = cause(pool, (names[one], names[two]), f"entrants {one + 1} and {two + 1}", numbers, ends[one])
-        faults.append(Fault(None, "entrants", None, f"{why}; register the player only once"))
-    if faults:
-        raise ResultsError(f"match {match_id}", faults)
-
-
-def ends_of(names: Sequence[str], numbers: Mapping[str, int], merged: Mapping[int, int]) -> list[int]:
-    return [merged.get(numbers[name], numbers[name]) for name in names]
-
-
-def repeats(values: Sequence[Any]) -> Iterator[tuple[int, int]]:
-    """Return the position of each repeated value, paired with the position of its first appearance."""
-    first: dict[Any, int] = {}
-    for place, value in enumerate(values):
-        if first.setdefault(value, place) != place:
-            yield first[value], place
-
-
-def cause(pool: PoolReader, names: tuple[str, str], where: str, numbers: Mapping[str, int], end: int) -> str:
-    """Describe the rename or merge that made two names belong to the same player."""
-    current = names_of(pool, [end])[end]
-    if numbers[names[0]] == numbers[names[1]]:
-        others, act = [name for name in names if name != current], "renamed to"
-    else:
-        others, act = [name for name in names if numbers[name] != end], "merged into"
-    subject = repr(others[0]) if len(others) == 1 else "both"
-    was = "was" if len(others) == 1 else "were"
-    return f"{names[0]!r} and {names[1]!r} ({where}) are the same player since {subject} {was} {act} {current!r}"
 
 
 def rename(pool: PoolReader, name: str, new: str) -> int:

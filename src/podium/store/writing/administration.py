@@ -8,20 +8,19 @@ import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from datetime import UTC, datetime
-from typing import Any, NamedTuple, Unpack
+from typing import Any, Unpack
 
 import numpy as np
 import sqlalchemy as sa
 
 from podium.engine.system import System
 from podium.engine.tables.equipment import TEAM
-from podium.errors import DOCS, ParameterError, UnknownError
+from podium.errors import DOCS, ParameterError
 from podium.ledger.reasons.standings import plain
 from podium.live import refuse_share
-from podium.log.content import Absent, Content
 from podium.log.database import StoreError, delete_former_rows
-from podium.log.log import CLOSE, CONFIGURE, DESCRIBE, REGISTER, REOPEN, SEASON, LogEntry, append, bodies_of, json_entry
-from podium.log.players import admit_names, names_of, numbers_of, refuse_reserved
+from podium.log.log import CLOSE, CONFIGURE, DESCRIBE, REGISTER, REOPEN, SEASON, LogEntry, append, json_entry
+from podium.log.players import admit_names, names_of, numbers_of, public_id, refuse_reserved
 from podium.log.pools import (
     DATED,
     NUMBER_US,
@@ -35,13 +34,12 @@ from podium.log.pools import (
     season_time,
     settings_of,
 )
-from podium.log.removed import public_id
 from podium.log.schema import api_key, pools
 from podium.log.statements import instant, metadata, now
 from podium.results.names import admit, normalise
 from podium.store.following import PoolReader
-from podium.store.writing.accounts import refuse_entrant_twice
 from podium.store.writing.proposals import Act, Proposal
+from podium.store.writing.submission import find_registration, get_registration, refuse_entrant_twice
 from podium.support.answers import answer, described
 from podium.systems import find
 from podium.version import ARITHMETIC
@@ -301,32 +299,6 @@ def register(
     return RegisteredMatch(match_id, tuple(present[numbers[player]] for player in names), instant(expires_at), OPEN, ())
 
 
-class Registration(NamedTuple):
-    """The data of a registered match."""
-
-    number: int  # number of the match in the pool
-    entrants: list[dict[str, Any]]  # `player`, by number, and `team`
-    expires_at: int  # microseconds since 1970, UTC
-
-
-def find_registration(pool: PoolReader, match_id: str) -> Registration | None:
-    """Return a registered match, or None if it does not exist."""
-    matches = pool.snapshot.events.matches
-    number = matches.find(public_id(pool, match_id))
-    if number < 0 or (seq := int(matches.columns.value("seq", number))) < 0:
-        return None
-    (body,) = bodies_of(pool, [seq]).values()
-    return Registration(number, json.loads(body)["entrants"], int(matches.columns.value("expires_at", number)))
-
-
-def get_registration(pool: PoolReader, match_id: str) -> Registration:
-    """Return a registered match, or raise UnknownError."""
-    found = find_registration(pool, match_id)
-    if found is None:
-        raise UnknownError(f"Pool {pool.name!r} has no registered match {match_id!r}. Check the ID.")
-    return found
-
-
 def match_of(pool: PoolReader, match_id: str) -> RegisteredMatch:
     """Return a registered match with its outcome.
 
@@ -362,26 +334,3 @@ def waiting_matches(pool: PoolReader) -> list[str]:
     waiting = np.flatnonzero((expires_at >= now()) & (result < 0))
     first = waiting[np.argsort(expires_at[waiting], kind="stable")[:MAX_WAITING]]
     return [matches.ids[number] for number in first.tolist()]
-
-
-def attendance(
-    pool: PoolReader, match_id: str | None, content: Content, numbers: Mapping[str, int], *, late: bool
-) -> tuple[int | None, list[Absent]]:
-    """Return how many of a match's entrants are in a result, and the entrants who are missing.
-
-    Without a match, return None and no entrants.
-    """
-    if match_id is None:
-        return None, []
-    registered = get_registration(pool, match_id)
-    if registered.expires_at < now() and not late:
-        raise StoreError(f"Match {match_id!r} has expired. If the result should count, submit it without match_id.")
-    merged = pool.snapshot.merged
-    players_present = {merged.get(numbers[name], numbers[name]) for name in content.players}
-    entrants = {merged.get(entrant["player"], entrant["player"]): entrant for entrant in registered.entrants}
-    absent = [
-        Absent(entrant["player"], entrant["team"])
-        for number, entrant in entrants.items()
-        if number not in players_present
-    ]
-    return len(entrants) - len(absent), absent

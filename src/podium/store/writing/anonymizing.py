@@ -13,12 +13,13 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from podium.log import chain
 from podium.log.log import (
     ANONYMIZE,
     CANCEL,
     DESCRIBE,
     DETAIL,
+    GENESIS,
+    HASHED,
     PLAN,
     REDACT,
     REGISTER,
@@ -30,15 +31,17 @@ from podium.log.log import (
     WITH_CONTENT,
     append,
     blank_all,
+    chained_entries,
+    entry_hash,
     json_entry,
 )
 from podium.log.players import (
     DELETE_ALIASES,
+    keep_removed,
     known_numbers,
     names_of,
     update_name,
 )
-from podium.log.removed import keep_removed
 from podium.log.schema import (
     api_key,
     brought,
@@ -109,8 +112,8 @@ class Redaction:
         self.hashes: dict[int, str] = {}
         self.titles: list[tuple[int, int]] = []
         self.moved: list[dict[str, int]] = []  # positions of the hashes of titles in redacted entries
-        previous = chain.GENESIS
-        for row in chain.chained_entries(pool):
+        previous = GENESIS
+        for row in chained_entries(pool):
             texts = row.subject, row.match_id or "", row.actor, row.body.decode()
             if mentions.may_be_in("\n".join(texts)):
                 self._look_at(row, previous)
@@ -124,7 +127,7 @@ class Redaction:
         self.reasons = [(row.seq, row.place) for row in rows if row.text in mentions]
 
     def _look_at(self, row: Any, previous: bytes) -> None:
-        columns = {name: getattr(row, name) for name in chain.HASHED}
+        columns = {name: getattr(row, name) for name in HASHED}
         new: dict[str, Any] = {
             "subject": self._public_id(row, row.subject, WORDS[row.kind]) if row.kind in WORDS else row.subject,
             "match_id": row.match_id and self._public_id(row, row.match_id, "match"),
@@ -134,7 +137,7 @@ class Redaction:
         if any(columns[name] != value for name, value in new.items()):
             self.entries[row.place] = new
             self.moved += [{"entry": row.seq, "new_at": new["body"].find(SEAL)}] if row.title else []
-            self.hashes[row.place] = chain.entry_hash(previous, (columns | new).values()).hex()
+            self.hashes[row.place] = entry_hash(previous, (columns | new).values()).hex()
 
     def _public_id(self, row: Any, text: str, word: str) -> str:
         """Return the replacement for an ID that contains a name. Other IDs are returned unchanged."""

@@ -13,8 +13,8 @@ import numpy as np
 import sqlalchemy as sa
 
 from podium.errors import MeetingError, NotFiniteError
-from podium.log.chain import Head, newest_head
-from podium.log.log import SUBMIT, head_fault
+from podium.log.chain import head_fault
+from podium.log.log import SUBMIT, Head, newest_head
 from podium.log.schema import correction
 from podium.pool.fold import Draft, Entry
 from podium.pool.moves import Moves

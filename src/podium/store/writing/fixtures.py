@@ -18,19 +18,17 @@ import sqlalchemy as sa
 from podium.engine.tables.equipment import equipment_name, kind_and_name
 from podium.errors import ParameterError, UnknownError
 from podium.ledger.forecast import Member, field_of, member_of
-from podium.log.chain import announce
 from podium.log.content import holds_player_numbers
 from podium.log.database import StoreError
-from podium.log.log import CANCEL, PLAN, append, bodies_of, json_entry, newest_seq
-from podium.log.players import admit_names, names_of, numbers_of, sent_numbers
+from podium.log.log import CANCEL, PLAN, announce, append, bodies_of, json_entry, newest_seq
+from podium.log.players import admit_names, mentions_removed, names_of, numbers_of, public_id, sent_numbers
 from podium.log.pools import admit_title
-from podium.log.removed import mentions_removed, public_id
 from podium.log.schema import running
 from podium.log.statements import DAY_US, instant, microseconds, now, of_pool, upsert
 from podium.results.columns import SHARED, is_shared
 from podium.results.names import admit
 from podium.store.following import PoolReader
-from podium.store.writing.accounts import refuse_entrant_twice
+from podium.store.writing.submission import refuse_entrant_twice
 from podium.support.answers import answer, described
 from podium.support.words import counted
 from podium.views.names import present_names

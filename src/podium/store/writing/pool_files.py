@@ -13,10 +13,11 @@ import polars as pl
 import sqlalchemy as sa
 
 from podium.engine.tables.equipment import equipment_name, kind_and_name
+from podium.log import chain
 from podium.log import log as entries
-from podium.log.chain import GENESIS, HASHED, Head, chained_entries, entry_hash, newest_head, reason_hash
 from podium.log.content import numbers_in
 from podium.log.database import StoreError
+from podium.log.log import GENESIS, HASHED, Head, chained_entries, entry_hash, newest_head, reason_hash
 from podium.log.players import equipment_of, insert_aliases, insert_players, names_of
 from podium.log.pools import Pool, PoolView, get_pool, settings_of, system_of
 from podium.log.schema import alias, brought, log, pools, reason, report, sheet, title
@@ -176,7 +177,7 @@ def names_in(fields: Mapping[str, Any]) -> list[str]:
 
 def import_log(pool: PoolView, lines: Iterator[Line], numbers: set[int]) -> Head:
     place, previous, others = 0, GENESIS, dict[int, tuple[str, bytes]]()
-    changed: entries.Redactions = {}
+    changed: chain.Redactions = {}
     for chunk in chunks(lines):
         rows, reasons, titles = [], [], []
         seqs = entries.draw_numbers(pool.connection, len(chunk))
@@ -187,7 +188,7 @@ def import_log(pool: PoolView, lines: Iterator[Line], numbers: set[int]) -> Head
             if row["place"] != place:
                 raise broken(where, place)
             others |= {place: (where, expected)} if previous != expected else {}
-            changed |= entries.redacted(row["body"]) if row["kind"] == entries.REDACT else {}
+            changed |= chain.redacted(row["body"]) if row["kind"] == entries.REDACT else {}
             rows.append(row)
             if fields["reason"] is not None:
                 salt, text = bytes.fromhex(fields["reason"]["salt"]), fields["reason"]["text"]
@@ -301,13 +302,13 @@ def export_lines(pool: PoolReader) -> Iterator[str]:
         (kind, own), *others = map(kind_and_name, [name, *former.get(number, [])])
         fields = {"player": number, "name": own, "former": [line for _, line in others]}
         yield line(fields | ({"kind": kind} if kind else {}) | {"rating": ratings.get(number)})
-    reasons = {row.seq: row for row in pool.execute(entries.SELECT_HASHED_REASONS)}
-    last, changed = entries.Checked(0, 0, (GENESIS,)), entries.redactions(pool)
+    reasons = {row.seq: row for row in pool.execute(chain.SELECT_HASHED_REASONS)}
+    last, changed = chain.Checked(0, 0, (GENESIS,)), chain.redactions(pool)
     for row in chained_entries(pool):
         in_place = row.place == last.place + 1
-        last, fits = entries.follow(last, row, changed)
+        last, fits = chain.follow(last, row, changed)
         if not (in_place and fits):
-            where = f"pool {pool.name!r}: the chain is broken at log entry {row.place} ({entries.describe(row)})"
+            where = f"pool {pool.name!r}: the chain is broken at log entry {row.place} ({chain.describe(row)})"
             raise StoreError(f"{where}. Find the cause with `podium verify`.")
         yield line(entry_fields(row, reasons.get(row.seq)))
 

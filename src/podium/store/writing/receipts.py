@@ -9,8 +9,7 @@ import numpy as np
 
 from podium.engine.tables.equipment import called
 from podium.errors import ParameterError
-from podium.log.chain import Head
-from podium.log.log import SUBMIT
+from podium.log.log import SUBMIT, Head
 from podium.log.players import names_of
 from podium.pool.moves import Moves, Size
 from podium.pool.rating import Ratings

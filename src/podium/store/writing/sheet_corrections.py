@@ -13,13 +13,11 @@ from typing import Any, NamedTuple
 from podium.log.content import difference, head_begin, numbers_in
 from podium.log.database import StoreError
 from podium.log.log import AMEND, MOVE, SUBMIT, UNVOID, VOID, LogEntry, admit_reason, json_entry
-from podium.log.players import Numbered, names_of, provisional_numbers, sent_numbers
+from podium.log.players import Numbered, names_of, provisional_numbers, public_id, sent_numbers
 from podium.log.pools import DATED, NUMBER_US, Order, Pool, number_at
-from podium.log.removed import public_id
 from podium.store.following import PoolReader
 from podium.store.writing import proposals as events
 from podium.store.writing import submission
-from podium.store.writing.accounts import refuse_player_twice
 from podium.store.writing.proposals import Sheet
 from podium.store.writing.receipts import NOTHING, Receipt, Totals
 from podium.store.writing.sheets import (
@@ -310,7 +308,7 @@ class Draft:
             if other is None or other.brought != record:
                 self.brought.append(record)
         contents = [one.content for one in logged]
-        refuse_player_twice(self.pool, contents, self.numbered.numbers)
+        submission.refuse_player_twice(self.pool, contents, self.numbered.numbers)
 
     def unused_id(self, name: str, taken: set[str]) -> str:
         """Return the ID or, if an event has it, the first of `name #2`, `name #3` and so on that is not taken."""

@@ -18,9 +18,8 @@ import sqlalchemy as sa
 
 from podium.log.content import Content, head_begin, row_set, start_in
 from podium.log.log import admit_reason, bodies_of, contents_of
-from podium.log.players import sent_numbers
+from podium.log.players import public_id, sent_numbers
 from podium.log.pools import DATED, Order, Pool
-from podium.log.removed import public_id
 from podium.log.schema import brought, sheet
 from podium.log.statements import among, instant, of_pool
 from podium.pool.snapshot import Event

@@ -5,22 +5,30 @@ The operations on events come first, followed by their steps. `podium.store.writ
 
 import functools
 import json
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 from podium.errors import Fault, ResultsError, UnknownError
-from podium.log.content import Content, difference, numbers_in, plain_contents, read_contents, row_set
+from podium.log.content import Absent, Content, difference, numbers_in, plain_contents, read_contents, row_set
 from podium.log.database import StoreError
-from podium.log.log import AMEND, SUBMIT, UNVOID, VOID, LogEntry, contents_of, json_entry
-from podium.log.players import confusables_of, exact_numbers, names_of, provisional_numbers, sent_numbers
+from podium.log.log import AMEND, SUBMIT, UNVOID, VOID, LogEntry, bodies_of, contents_of, json_entry
+from podium.log.players import (
+    confusables_of,
+    exact_numbers,
+    has_removed,
+    mentions_removed,
+    names_of,
+    provisional_numbers,
+    public_id,
+    public_ids,
+    sent_numbers,
+)
 from podium.log.pools import DATED, NUMBER_US, UNDATED, Order, Pool
-from podium.log.removed import has_removed, mentions_removed, public_ids
+from podium.log.statements import now
 from podium.pool.snapshot import Event
 from podium.results.names import warning
 from podium.store.following import PoolReader
-from podium.store.writing import administration
-from podium.store.writing.accounts import refuse_player_twice
 from podium.store.writing.proposals import Act, Proposal, require_version
 from podium.views.names import VOIDED, find_event, find_events
 
@@ -337,7 +345,7 @@ def present_body(pool: PoolReader, known: Event, content: Content) -> bytes | No
     numbers = sent_numbers(pool, sorted(names))
     if not numbers.keys() >= names:
         return None
-    _, absent = administration.attendance(pool, known.match_id, content, numbers, late=True)
+    _, absent = attendance(pool, known.match_id, content, numbers, late=True)
     return content.body(numbers, absent)
 
 
@@ -347,9 +355,111 @@ def present_body(pool: PoolReader, known: Event, content: Content) -> bytes | No
 def to_entry(pool: PoolReader, sent: SentEvent, numbers: Mapping[str, int], *, late: bool) -> LogEntry:
     """Return an event's log entry, with player numbers, and with the missing entrants of its match."""
     content, actor, match_id, _, reason = sent
-    present, absent = administration.attendance(pool, match_id, content, numbers, late=late)
+    present, absent = attendance(pool, match_id, content, numbers, late=late)
     body, digest = content.body(numbers, absent), content.digest(pool.secret)
     return LogEntry(content.event_id, body, actor, digest, match_id, present, reason)
+
+
+def refuse_player_twice(pool: PoolReader, contents: Iterable[Content], numbers: Mapping[str, int]) -> None:
+    """Raise an error for events in which the same player has two entries in a heat under different names."""
+    merged = pool.snapshot.merged
+    if len(set(ends_of([*numbers], numbers, merged))) == len(numbers):
+        return  # every name is a different player, and names that appear twice in a heat have already been rejected
+    faults = []
+    for content in contents:
+        names, ends = content.players, ends_of(content.players, numbers, merged)
+        if len(set(ends)) == len(set(names)):
+            continue  # so it is in this event
+        heats = [content.row(number).get("heat") for number in range(len(names))]
+        for one, two in repeats(list(zip(heats, ends, strict=True))):
+            where = f"rows {one + 1} and {two + 1} of event {content.event_id}"
+            why = cause(pool, (names[one], names[two]), where, numbers, ends[one])
+            faults.append(Fault(None, "player", None, f"{why}; send the player once"))
+    if faults:
+        raise ResultsError("results", faults)
+
+
+def refuse_entrant_twice(pool: PoolReader, match_id: str, names: Sequence[str], numbers: Mapping[str, int]) -> None:
+    ends = ends_of(names, numbers, pool.snapshot.merged)
+    faults = []
+    for one, two in repeats(ends):
+        why = cause(pool, (names[one], names[two]), f"entrants {one + 1} and {two + 1}", numbers, ends[one])
+        faults.append(Fault(None, "entrants", None, f"{why}; register the player only once"))
+    if faults:
+        raise ResultsError(f"match {match_id}", faults)
+
+
+def ends_of(names: Sequence[str], numbers: Mapping[str, int], merged: Mapping[int, int]) -> list[int]:
+    return [merged.get(numbers[name], numbers[name]) for name in names]
+
+
+def repeats(values: Sequence[Any]) -> Iterator[tuple[int, int]]:
+    """Return the position of each repeated value, paired with the position of its first appearance."""
+    first: dict[Any, int] = {}
+    for place, value in enumerate(values):
+        if first.setdefault(value, place) != place:
+            yield first[value], place
+
+
+def cause(pool: PoolReader, names: tuple[str, str], where: str, numbers: Mapping[str, int], end: int) -> str:
+    """Describe the rename or merge that made two names belong to the same player."""
+    current = names_of(pool, [end])[end]
+    if numbers[names[0]] == numbers[names[1]]:
+        others, act = [name for name in names if name != current], "renamed to"
+    else:
+        others, act = [name for name in names if numbers[name] != end], "merged into"
+    subject = repr(others[0]) if len(others) == 1 else "both"
+    was = "was" if len(others) == 1 else "were"
+    return f"{names[0]!r} and {names[1]!r} ({where}) are the same player since {subject} {was} {act} {current!r}"
+
+
+class Registration(NamedTuple):
+    """The data of a registered match."""
+
+    number: int  # number of the match in the pool
+    entrants: list[dict[str, Any]]  # `player`, by number, and `team`
+    expires_at: int  # microseconds since 1970, UTC
+
+
+def find_registration(pool: PoolReader, match_id: str) -> Registration | None:
+    """Return a registered match, or None if it does not exist."""
+    matches = pool.snapshot.events.matches
+    number = matches.find(public_id(pool, match_id))
+    if number < 0 or (seq := int(matches.columns.value("seq", number))) < 0:
+        return None
+    (body,) = bodies_of(pool, [seq]).values()
+    return Registration(number, json.loads(body)["entrants"], int(matches.columns.value("expires_at", number)))
+
+
+def get_registration(pool: PoolReader, match_id: str) -> Registration:
+    """Return a registered match, or raise UnknownError."""
+    found = find_registration(pool, match_id)
+    if found is None:
+        raise UnknownError(f"Pool {pool.name!r} has no registered match {match_id!r}. Check the ID.")
+    return found
+
+
+def attendance(
+    pool: PoolReader, match_id: str | None, content: Content, numbers: Mapping[str, int], *, late: bool
+) -> tuple[int | None, list[Absent]]:
+    """Return how many of a match's entrants are in a result, and the entrants who are missing.
+
+    Without a match, return None and no entrants.
+    """
+    if match_id is None:
+        return None, []
+    registered = get_registration(pool, match_id)
+    if registered.expires_at < now() and not late:
+        raise StoreError(f"Match {match_id!r} has expired. If the result should count, submit it without match_id.")
+    merged = pool.snapshot.merged
+    players_present = {merged.get(numbers[name], numbers[name]) for name in content.players}
+    entrants = {merged.get(entrant["player"], entrant["player"]): entrant for entrant in registered.entrants}
+    absent = [
+        Absent(entrant["player"], entrant["team"])
+        for number, entrant in entrants.items()
+        if number not in players_present
+    ]
+    return len(entrants) - len(absent), absent
 
 
 UNUSED_TIME = "played_s has no effect without duration_s, the length of the event"

@@ -14,7 +14,7 @@ from podium.errors import UnknownError
 from podium.log.players import names_of
 from podium.log.pools import date_of, day_shown, today
 from podium.pool.columns import slot_of
-from podium.views.boards.board import EVERYBODY, Board
+from podium.views.board import EVERYBODY, Board
 from podium.views.models import DailyRank, RankedPlayer
 from podium.views.names import number_of
 from podium.views.reader import PoolAt

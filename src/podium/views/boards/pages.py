@@ -6,7 +6,7 @@ from itertools import islice
 import numpy as np
 
 from podium.pool.columns import NONE, slots_of
-from podium.views.boards.board import (
+from podium.views.board import (
     ESTABLISHED,
     EVERYBODY,
     Board,

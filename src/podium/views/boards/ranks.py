@@ -25,7 +25,7 @@ from podium.log.pools import (
 from podium.log.statements import instant
 from podium.results.columns import UTC
 from podium.results.names import normalise
-from podium.views.boards.board import EVERYBODY, Board, span_begins, standing_of
+from podium.views.board import EVERYBODY, Board, span_begins, standing_of
 from podium.views.details import FILTERS, details_by_number, details_of
 from podium.views.events import career
 from podium.views.models import GroupRank, PlayerDetails, PlayerRank, PoolSummary, RatingCount, Season, answer_from

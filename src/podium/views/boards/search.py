@@ -12,7 +12,7 @@ from podium.log.pools import PoolView
 from podium.log.schema import alias, player
 from podium.log.statements import of_pool
 from podium.results.names import search_key
-from podium.views.boards.board import ESTABLISHED, Board, standings_of
+from podium.views.board import ESTABLISHED, Board, standings_of
 from podium.views.models import answer_from
 from podium.views.player_models import Equipment, FoundPlayer
 from podium.views.reader import PoolAt

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from podium.errors import UnknownError
 from podium.log.pools import OrderKey
 from podium.results.names import normalise
-from podium.views.boards.board import ESTABLISHED, Board
+from podium.views.board import ESTABLISHED, Board
 from podium.views.boards.pages import board_rows
 from podium.views.models import BoardRow
 from podium.views.reader import PoolAt

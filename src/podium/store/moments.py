@@ -64,6 +64,8 @@ class Moment:
 
 
 class Moments:
+    """A database, the snapshots of its pools, and the transactions that read and write them."""
+
     observe_write: WriteObserver = staticmethod(ignore_times)  # the durations are recorded if there is a service
 
     sees_ids = True  # see `PoolReader`

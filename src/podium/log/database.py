@@ -271,17 +271,15 @@ def unknown_schema(engine: sa.Engine, revision: str | None) -> str:
         return ""
     if revision < known[0]:
         return (
-            f"the database belongs to an earlier version: its schema is {revision}, but this version"
-            f" of Podium"
-            f" supports schemas from {known[0]} on; {CARRY_OVER}"
+            f"the database belongs to an earlier version: its schema is {revision}, but this version of Podium "
+            f"supports schemas from {known[0]} on; {CARRY_OVER}"
         )
     earliest = earliest_revision(engine)
     if earliest is not None and earliest <= known[-1]:
         return ""
     return (
-        f"the database belongs to a newer version: its schema is {revision}, but this version of"
-        f" Podium supports"
-        f" schemas up to {known[-1]}; update Podium"
+        f"the database belongs to a newer version: its schema is {revision}, but this version of Podium supports "
+        f"schemas up to {known[-1]}; update Podium"
     )
 
 

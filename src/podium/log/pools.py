@@ -168,9 +168,8 @@ def admit_contact(text: str) -> str:
     if not contact or MAIL_ADDRESS.fullmatch(contact) or is_page_address(contact):
         return contact
     raise ParameterError(
-        f"contact: {shown(contact)} is neither an email address nor the address of a page. Write it"
-        " like"
-        " stewards@example.org or https://example.org/stewards"
+        f"contact: {shown(contact)} is neither an email address nor the address of a page. Write it like "
+        "stewards@example.org or https://example.org/stewards"
     )
 
 

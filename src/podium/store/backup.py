@@ -105,9 +105,8 @@ def refuse_existing(target: Path) -> None:
         raise StoreError(f"{target} already exists. Move it away first, with all of its files: {names}")
     if files:
         raise StoreError(
-            f"{files[0]} is left over from an earlier {target.name} and contains some of its data."
-            " Move it to the"
-            " other files of that database first."
+            f"{files[0]} is left over from an earlier {target.name} and contains some of its data. Move it to the "
+            "other files of that database first."
         )
 
 

@@ -270,9 +270,8 @@ def settings_page(admission: Admission, _form: Form) -> FormsPage:
             Field(name="order", label="Events are ordered", value=pool.order or "", choices=(DATES, NUMBERS)),
             Field(
                 name="started_at",
-                label="Date of the first event (empty: the date each event had before, or else the"
-                " date it was"
-                " received)",
+                label="Date of the first event (empty: the date each event had before, or else the date it was "
+                "received)",
                 kind="date",
             ),
             Field(name="every", label="Time between events", choices=INTERVALS),

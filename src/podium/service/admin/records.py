@@ -145,8 +145,8 @@ def players_page(admission: Admission, form: Form) -> FormsPage:
         ),
         section(
             f"Anonymize a {word}", "forget", "Remove every name",
-            "All names are deleted permanently, including from titles, IDs and reasons. The results"
-            " are kept" f" under a number. {COPIES}",
+            "All names are deleted permanently, including from titles, IDs and reasons. The results are kept under a "
+            f"number. {COPIES}",
             ("player", "Name"), ("again", "Name again"),
         ),
     )  # fmt: skip

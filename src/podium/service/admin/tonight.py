@@ -365,9 +365,8 @@ def save(admission: Admission, result: ResultForm) -> Response:
             return form_response(admission, result, error)
         other = replace(result, event_id=store.next_event_id(admission.pool, result.event_id.partition(" #")[0]))
         known = ConflictError(
-            f"{result.event_id} was saved in the meantime with another result. If yours is a"
-            " different race, save"
-            " it again."
+            f"{result.event_id} was saved in the meantime with another result. If yours is a different race, save it "
+            "again."
         )
         return form_response(admission, other, known)
     except PodiumError as error:

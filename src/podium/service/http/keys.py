@@ -211,9 +211,8 @@ def refuse_backdated(request: Request, whens: Iterable[When]) -> None:
         if not isinstance(moment, datetime):
             raise AccessError(
                 403,
-                "this key has a backdating limit, so it can only add events after all others. Leave"
-                " out the"
-                " sequence, or use a key without a backdating limit.",
+                "this key has a backdating limit, so it can only add events after all others. Leave out the sequence, "
+                "or use a key without a backdating limit.",
             )
         if moment < limit:
             days = key.backdating_limit_s / timedelta(days=1).total_seconds()

@@ -66,9 +66,8 @@ WORDS = dict.fromkeys(OF_EVENTS, "event") | {REGISTER: "match", PLAN: "race", SE
 TEXTS, LABELS = ("title", "url", "contact", "player_word", "points_scheme", "display"), ("team", "heat", "awards")
 IDS = (running, "race_id"), (brought, "event_id")
 COPIES = (
-    "Copies made earlier keep the name: backups, exports, static sites, sheets, and messages sent by"
-    " feeds and"
-    " webhooks. So do the names of other players, cars, clubs and pools."
+    "Copies made earlier keep the name: backups, exports, static sites, sheets, and messages sent by feeds and "
+    "webhooks. So do the names of other players, cars, clubs and pools."
 )
 REDACTED = ("subject", "body", "actor", "match_id")
 UPDATE_ENTRY = (

@@ -144,9 +144,8 @@ def plan_fixture(
     fixture_id = public_id(pool, admit(fixture_id, "a fixture's id"))
     if anybody and entrants:
         raise ParameterError(
-            f"“open to everyone” (anybody) and {counted(len(entrants), 'name')} contradict each"
-            " other. Remove the"
-            " names, or leave out anybody"
+            f"“open to everyone” (anybody) and {counted(len(entrants), 'name')} contradict each other. Remove the "
+            "names, or leave out anybody"
         )
     events = pool.snapshot.events
     known = next(iter(plans_of(pool, [events.fixtures.find(fixture_id)])), None)

@@ -119,9 +119,8 @@ def revisions_in_words(header: Mapping[str, Any]) -> str:
         return ""
     written = f"revision {revision}" if revision else "an unknown revision"
     return (
-        f"The file was rated by {written} of the arithmetic (Podium {header['version']}); this"
-        f" version of Podium"
-        f" has {ARITHMETIC}"
+        f"The file was rated by {written} of the arithmetic (Podium {header['version']}); this version of Podium has "
+        f"{ARITHMETIC}"
     )
 
 
@@ -224,9 +223,8 @@ def broken(where: str, place: int) -> StoreError:
 def entry_row(where: str, fields: Mapping[str, Any], numbers: set[int]) -> dict[str, Any]:
     if fields["kind"] not in entries.KINDS:
         raise StoreError(
-            f"{where}: this version does not support log entries of kind {fields['kind']!r}. Upgrade"
-            " Podium: pip"
-            " install --upgrade podium"
+            f"{where}: this version does not support log entries of kind {fields['kind']!r}. Upgrade Podium: pip "
+            "install --upgrade podium"
         )
     row = {name: value for name, value in fields.items() if name in ENTRY and name not in ("reason", "title")}
     row |= {"body": fields["body"].encode(), "hash": bytes.fromhex(fields["hash"]), "digest": b""}

@@ -197,9 +197,8 @@ def refuse_others(pool: Pool, sheet: events.Sheet, sent: Sequence[Sent], stored:
     )
     if paired and dated and not any(known):
         raise SheetError(
-            f"every known event of {sheet.name} has a different date and a different result: is it"
-            " from another"
-            " season?",
+            f"every known event of {sheet.name} has a different date and a different result: is it from another "
+            "season?",
             f"Use --prefix {prefix} to give its events new IDs.",
             prefix,
         )

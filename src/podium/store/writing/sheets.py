@@ -97,9 +97,8 @@ class MissingResultsError(SheetError):
             f"{sheet.name}: {lost} are missing from it."
             if missing[1:]
             else f"{sheet.name}: {lost} is missing from it.",
-            "If it is a corrected version of the old sheet, use --amend. If it is a new sheet with"
-            " the same name,"
-            " use --again.",
+            "If it is a corrected version of the old sheet, use --amend. If it is a new sheet with the same name, use "
+            "--again.",
         )
 
 
@@ -243,9 +242,8 @@ def submit_sheet(pool: PoolReader, sent: submission.Submission, sheet: Sheet) ->
     except submission.ConflictError as error:
         prefix = suggested_prefix(sheet, contents.values())
         ways = (
-            f"If {sheet.name} was corrected, send it with podium ingest {sheet.name} --amend. If"
-            f" these are"
-            f" different events, use --prefix {prefix} for new IDs."
+            f"If {sheet.name} was corrected, send it with podium ingest {sheet.name} --amend. If these are different "
+            f"events, use --prefix {prefix} for new IDs."
         )
         raise SheetError(str(error), ways, prefix) from None
     proposal = replace(

@@ -98,9 +98,8 @@ def refuse_large_field(players: int, *, has_key: bool) -> None:
     """Reject a race that is too large for a visitor without a key."""
     if players > MAX_KEYLESS and not has_key:
         raise ParameterError(
-            f"There are {players} players. A table for more than {MAX_KEYLESS} players needs a key."
-            " Send a key, or"
-            " name fewer players."
+            f"There are {players} players. A table for more than {MAX_KEYLESS} players needs a key. Send a key, or "
+            "name fewer players."
         )
 
 

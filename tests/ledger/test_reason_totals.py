@@ -4,6 +4,7 @@ import json
 import random
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
+from unittest import mock
 
 import pytest
 from extent import times
@@ -13,7 +14,7 @@ import podium
 from podium.cli import main
 from podium.cli.demo import season_path
 from podium.engine.system import measure_scale
-from podium.ledger.reasons.totals import BEAT_QUITTERS, DRAWN, KINDS, LABELS, LOST, QUIT, SEASON, WON
+from podium.ledger.reasons.totals import BEAT_QUITTERS, DRAWN, KINDS, LABELS, LOST, QUIT, SEASON, WON, divide_change
 from podium.systems import find, names
 
 POOLS, ENTRANTS, EVENTS = times(2, 10), times(6, 200), times(14, 300)
@@ -112,6 +113,24 @@ def test_the_service_gives_the_same_reasons_and_counts_seasons(store):
     whole = store.player("main", "b").history
     assert SEASON in {each.reason for each in with_season.reasons}
     assert with_season.change == pytest.approx(whole[0].rating - whole[3].rating_before, abs=1e-9)
+
+
+def test_a_later_event_leaves_earlier_reasons_in_the_cache_and_a_correction_does_not(store):
+    store.create_pool("main", find("elo")())
+    orders = ["abc", "bca", "cab", "bac"]
+    store.submit("main", [row for number, order in enumerate(orders, 1) for row in rows(number, order)])
+    with mock.patch("podium.views.events.divide_change", wraps=divide_change) as divide:
+        for change, number, order, divided in (
+            (store.submit, 4, "bac", 4), (store.submit, 5, "cba", 1), (store.amend, 1, "cba", 5)
+        ):  # fmt: skip
+            change("main", rows(number, order))
+            divide.reset_mock()
+            found = store.reasons("main", "b")
+            assert divide.call_count == divided
+            assert found == store.reasons("main", "b")
+    orders = ["cba", *orders[1:], "cba"]
+    table = [row for number, order in enumerate(orders, 1) for row in rows(number, order)]
+    assert found == podium.rate(table, "elo").reasons("b")
 
 
 def test_the_command_prints_and_writes_reasons(tmp_path, capsys, monkeypatch):

@@ -20,7 +20,7 @@ from podium.ledger.hypothetical_race import has_draws
 from podium.ledger.pair_predictions import NEWEST_ENTRANTS, NEWEST_EVENTS, count_newest, learnt_nu, pairs_in
 from podium.ledger.reasons import Explanation
 from podium.ledger.reasons.explaining import explain
-from podium.ledger.reasons.totals import ReasonTotals, divide_change, total_reasons
+from podium.ledger.reasons.totals import Part, ReasonTotals, divide_change, total_reasons
 from podium.ledger.reasons.what_if import MAX_IMAGINED, WhatIf, is_quickly_imagined, what_if
 from podium.log.log import REGISTER, SEASON, UNVOID, VOID, WITH_CONTENT, current_kind, entries_after, titles_in
 from podium.log.players import names_of, unrated_error
@@ -152,10 +152,29 @@ def reasons(pool: PoolAt, name: str, events: int = 10) -> ReasonTotals:
     newest = range(played[0], len(ids)) if played else range(0)
     gains = career.gain.tolist()
     seasons = math.fsum(gains[k] for k in newest if ids[k] is None)
-    ranks = [Changes.by_event(pool.snapshot, find_event(pool, ids[k] or "")).rank for k in played]
-    won = sum(bool(own == 1 and some.max() > 1) for own, some in zip(career.rank[played].tolist(), ranks, strict=True))
-    found = [divide_change(pool.system, *rated_event(pool, ids[k] or "").replay, player) for k in played]
+    newest_events = [find_event(pool, ids[k] or "") for k in played]
+    changes = [Changes.by_event(pool.snapshot, event) for event in newest_events]
+    won = sum(
+        bool(own == 1 and every.rank.max() > 1)
+        for own, every in zip(career.rank[played].tolist(), changes, strict=True)
+    )
+    found = [
+        parts_of_change(pool, event, every, number, player) for event, every in zip(newest_events, changes, strict=True)
+    ]
     return total_reasons(player, found, won, seasons)
+
+
+def parts_of_change(pool: PoolAt, event: Event, changes: Changes, number: int, player: str) -> list[Part]:
+    """Divide a player's change in an event by kind of reason, or return the cached parts if the event did not change.
+
+    `changes` are all changes from the event. Later events do not affect the parts.
+    """
+    version = event.content_seq, hash((changes.before.tobytes(), changes.states.tobytes()))
+    return pool.answers.value(
+        (pool.id, "parts", event.event_id, number),
+        version,
+        lambda: divide_change(pool.system, *rated_event(pool, event.event_id).replay, player),
+    )
 
 
 def alternatives(pool: PoolAt, event_id: str, name: str, *, margin: float | None = None) -> WhatIf:

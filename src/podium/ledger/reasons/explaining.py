@@ -93,7 +93,7 @@ def find_entrant(events: Events, event_id: str, player: str) -> tuple[list[int],
     if not rows.size:
         hint = suggestion(event_id, frame["event_id"].unique().to_list())
         raise UnknownError(f"event {event_id!r} is not in {events.results.source}{hint}")
-    players = frame["player"][rows]
+    players = frame["player"].gather(rows)
     own = rows[(players == player).to_numpy()]
     if not own.size:
         player = normalise(player)

@@ -30,8 +30,8 @@ COUNTED_ANEW = ("entrant", "opponents", "place", "rank")  # columns recalculated
 class Part(NamedTuple):
     """A part of the field whose share is calculated."""
 
-    entries: list[int]  # entries that are missing without this part
-    members: list[int]  # the entries that divide its share, neighbours together
+    entries: Sequence[int] | Integers  # entries that are missing without this part
+    members: Sequence[int] | Integers  # the entries that divide its share, neighbours together
     alone: bool  # members are left out of this part only, not out of the whole field
 
 
@@ -102,7 +102,7 @@ def fair_shares(
     return float(worth[0]), of_members
 
 
-def blocks_of(members: list[int], parts: Sequence[Part], update: RatingUpdate) -> list[list[int]]:
+def blocks_of(members: Sequence[int] | Integers, parts: Sequence[Part], update: RatingUpdate) -> list[list[int]]:
     """Return the groups of a part's members to leave out in turn: single members or, in large fields, blocks."""
     total = sum(len(part.members) for part in parts)
     field = float((update.stop - update.start).max())

@@ -143,17 +143,16 @@ def credited_parts(account: Account, after: Any) -> Divided:
 
 def shared_parts(account: Account, change: float) -> Divided:
     """Return each kind's fair share of a change that is not a sum over pairs, and the effect of the entry by itself."""
-    members: dict[str, list[int]] = {}
     place = account.columns.place
-    for heat, start, stop, mine in account.heats():
-        theirs = account.opponents(heat, start, stop, mine)
-        kinds = kinds_of(account, mine, theirs, DRAW + np.sign(place[theirs] - place[mine]))
-        for entry, kind in zip(theirs.tolist(), kinds.tolist(), strict=True):
-            members.setdefault(kind, []).append(entry)
+    faced = [(mine, account.opponents(heat, start, stop, mine)) for heat, start, stop, mine in account.heats()]
+    every = [kinds_of(account, mine, theirs, DRAW + np.sign(place[theirs] - place[mine])) for mine, theirs in faced]
+    entries = np.concatenate([np.empty(0, np.int64), *(theirs for _, theirs in faced)])
+    kinds = np.concatenate([np.empty(0, np.str_), *every])
+    members = {kind: entries[kinds == kind] for kind in dict.fromkeys(kinds.tolist())}
     # A single member receives each kind's share, so that the share is not divided.
-    parts = [shares.Part(entries, entries[:1], alone=False) for entries in members.values()]
+    parts = [shares.Part(of_kind, of_kind[:1], alone=False) for of_kind in members.values()]
     alone, found = shares.fair_shares(account.system, account.update, account.entrant, account.states, change, parts)
-    divided = [(kind, points, len(members[kind])) for kind, (points,) in zip(members, found, strict=True)]
+    divided = [(kind, points, members[kind].size) for kind, (points,) in zip(members, found, strict=True)]
     return divided, {TIME: alone} if alone != 0.0 else {}
 
 

@@ -17,11 +17,10 @@ from markupsafe import Markup, escape
 
 from podium.errors import needs_extra
 from podium.ledger.reasons import Explanation
-from podium.ledger.reasons.wording import UNDECIDED
 from podium.pages.drawing import Scale
 from podium.pages.numbers import DASH, change, halves, rating, shortened
 from podium.pages.why import WhyView
-from podium.support.words import MINUS
+from podium.support.words import MINUS, capitalised
 
 HEIGHT, PADDING = 20, 7
 BADGE_LETTER, WIDE_BADGE_LETTER = 6.7, 11.5  # width in pixels of a letter at 11 px, and of a double-width letter
@@ -236,17 +235,18 @@ def card_words(won: str, explanation: Explanation) -> tuple[str, str]:
         won: a sentence about the winners.
         explanation: the explanation of the player who gained most.
     """
-    points, cause, duels = explanation.shown_change, explanation.cause, explanation.duels
-    player = shortened(explanation.player, MAX_LETTERS)
+    points, decisive, duels = explanation.shown_change, explanation.decisive, explanation.duels
+    player, cause = shortened(explanation.player, MAX_LETTERS), ""
     if points <= 0:
         return won, ""
-    if cause.startswith(UNDECIDED):
+    if decisive is not None:
+        others = f"; everything else cost {decisive.points - points}" if decisive.points > points else ""
+        cause = f"{capitalised(decisive.subject)} brought {player} {decisive.points}{others}."
+    elif duels.count:
         ahead = f"all {duels.count}" if duels.won == duels.count else f"{halves(duels.won)} of {duels.count}"
-        cause = f"{player} was ahead in {ahead} duels; {duels.expected:.1f} were expected." if duels.count else ""
+        cause = f"{player} was ahead in {ahead} duels; {duels.expected:.1f} were expected."
     if explanation.winners == [explanation.player]:
         return explanation.verdict, cause
-    cause = cause.replace(" of them.", ".").replace(" brought ", f" brought {player} ", 1)  # them: the points
-    cause = cause.replace(" them all.", f" {points}.").replace(" as much.", f" {points}.")
     return f"{won} {player} gained most, {change(points, explanation.digits)}.", cause
 
 

@@ -8,6 +8,7 @@ import polars as pl
 
 from podium.ledger.reasons.duels import Group
 from podium.ledger.reasons.standings import SCHEMA as STANDINGS_SCHEMA
+from podium.ledger.reasons.wording import Phrases
 from podium.results.derived_heats import OVERALL
 from podium.support.answers import answer, described
 from podium.support.words import lines_html, shown, signed
@@ -79,6 +80,7 @@ class Explanation:
     standings: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=STANDINGS_SCHEMA))  # of the event
     method: str = ""  # how a change that is not a sum over duels is divided
     equipment: tuple[EquipmentPart, ...] = ()  # equipment that the result moved as well
+    decisive: Phrases | None = None  # the part that explains the change, if there is one
     shared: str = ""  # "The result was worth +35.0: +23.8 to Ana and +11.2 to the car Ferrari."
 
     def __repr__(self) -> str:

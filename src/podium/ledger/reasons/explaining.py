@@ -202,6 +202,7 @@ class Breakdown:
             digits=self.system.digits,
             verdict=wording.verdict(self.player, result, self.change),
             cause=wording.cause(phrases, self.change),
+            decisive=wording.deciding(phrases, self.change),
             groups=groups,
             duels=self.duels_in_words(counting),
             ranked_by=ranked_by(self.table, self.player),

@@ -11,7 +11,6 @@ from podium.support.words import capitalised, listed, shown, signed
 
 MAX_NAMED = 8  # most names in a list; other names are only counted
 DECIDING_SHARE = Decimal("0.4")  # a part counts as the cause if it has at least this share of the change
-UNDECIDED = "No one"  # beginning of the sentence about a change without a decisive part
 TWO_DIGITS = 9.95  # an expected margin above this is shown as a whole number
 CAUSES = {
     "base_points": "base points for taking part",
@@ -269,7 +268,7 @@ def cause(phrases: Sequence[Phrases], change: Decimal, *, you: bool = False) -> 
     largest = deciding(phrases, change)
     if largest is None:
         nouns = {HEAT: "heat", OPPONENT: "opponent", BAND: "group of opponents", CAUSE: "cause"}
-        return f"{UNDECIDED} {nouns[moving[0].kind if moving else CAUSE]} decided it."
+        return f"No one {nouns[moving[0].kind if moving else CAUSE]} decided it."
     subject = capitalised(largest.to_player if you else largest.subject)
     if largest.points == change:
         return f"{subject} {'cost' if change < 0 else 'brought'} {'them all' if len(moving) == 1 else 'as much'}."

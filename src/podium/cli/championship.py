@@ -61,7 +61,8 @@ def standings(
     settings = [f"{name}={count}" for name, count in given.items() if count is not None]
     read = read_scheme(" ".join([scheme, *settings]))
     options.prepare()
-    found = championship(events_in(file.read().frame, pool, season), read)
+    frame = events_in(file.read().frame, pool, season)
+    found = championship(frame, read)
     rows = found.players if teams is None else found.teams
     if player is not None:
         typer.echo(lead_text(found, rows, player))
@@ -69,7 +70,7 @@ def standings(
         typer.echo(as_json(found).decode())
     else:
         table = standings_table(found, rows, "player" if teams is None else "team", form)
-        show.show(table, form, title_of(found, scheme, teams), max_rows=SHOWN_ROWS)
+        show.show(table, form, title_of(found, frame, scheme, teams), max_rows=SHOWN_ROWS)
 
 
 def events_in(frame: "pl.DataFrame", pool: str | None, season: str | None) -> "pl.DataFrame":
@@ -94,11 +95,11 @@ def events_in(frame: "pl.DataFrame", pool: str | None, season: str | None) -> "p
     return frame
 
 
-def title_of(found: "Championship", scheme: str, teams: int | None) -> str:
+def title_of(found: "Championship", frame: "pl.DataFrame", scheme: str, teams: int | None) -> str:
     """Return the rules of a championship, such as "f1 points, best 10 of 12 rounds, newest first"."""
     name, *settings = scheme.split()
     rounds = len(found.rounds) + (found.remaining or 0)
-    parts = [f"{name} points", *settings]
+    parts = [f"{name} points{' in each heat' if has_heats(frame) else ''}", *settings]
     if teams is not None:
         parts.append(f"best {teams} of each team")
     elif found.counting < rounds:
@@ -106,27 +107,46 @@ def title_of(found: "Championship", scheme: str, teams: int | None) -> str:
     return ", ".join([*parts, "newest first"])
 
 
+def has_heats(frame: "pl.DataFrame") -> bool:
+    """Return True if an event has several heats and no overall result, so that every heat gives points."""
+    import polars as pl
+
+    from podium.results.derived_heats import OVERALL
+
+    if "heat" not in frame.columns:
+        return False
+    heats = frame.group_by("event_id").agg(count=pl.col("heat").n_unique(), overall=(pl.col("heat") == OVERALL).any())
+    return not heats.filter((pl.col("count") > 1) & ~pl.col("overall").fill_null(value=False)).is_empty()
+
+
 def standings_table(
     found: "Championship", rows: "tuple[ChampionshipRow, ...]", kind: str, form: Format
 ) -> "pl.DataFrame":
-    """Return one row per player or team, and one column per round: in CSV all, otherwise the newest, newest first."""
+    """Return one row per player or team, and one column per round: in CSV all, otherwise the newest, newest first.
+
+    In a table, all points have a decimal place if any player's total has one.
+    """
     import polars as pl
 
     from podium.ledger.championship import DIGITS
     from podium.ledger.reasons.standings import plain
 
-    rounds, blank, digits = found.rounds, None, DIGITS
+    rounds, blank = found.rounds, None
     if form is Format.table:
-        rounds, blank, digits = found.rounds[: -SHOWN_ROUNDS - 1 : -1], "·", 1
+        rounds, blank = found.rounds[: -SHOWN_ROUNDS - 1 : -1], "·"
+    has_parts = any(points % 1 for row in rows for points in (row.points, *(each.points for each in row.rounds)))
+
+    def text(points: float) -> str:
+        return f"{points:.{int(has_parts)}f}" if form is Format.table else plain(round(points, DIGITS))
+
     lines = []
     for row in rows:
-        points = plain(round(row.points, digits))
-        line = {"rank": row.rank, kind: row.name, "points": points, "wins": row.wins, "team": row.team}
+        line = {"rank": row.rank, kind: row.name, "points": text(row.points), "wins": row.wins, "team": row.team}
         line |= {"reachable": row.reachable, "uncatchable": row.uncatchable}
         line |= {round_.event_id: blank for round_ in rounds}
         for round_ in row.rounds:
-            points = plain(round(round_.points, digits))
             if round_.event_id in line:
+                points = text(round_.points)
                 line[round_.event_id] = f"({points})" if round_.dropped else points
         lines.append(line)
     return pl.DataFrame(lines, infer_schema_length=None)

@@ -20,6 +20,8 @@ from podium.cli.terminal.show import Format
 from podium.errors import ParameterError
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from podium.engine.system import System
     from podium.ledger.forecast import Forecast, Member
 
@@ -176,7 +178,23 @@ def predict(
     if form is Format.json:
         show.show_tables({"entrants": forecast.entrants, "ranks": forecast.ranks, "pairs": forecast.pairs})
         return
-    show.show(forecast.entrants, form, system.label, columns=columns)
+    chances = forecast.entrants
+    if form is Format.table and columns is None:
+        chances = chances_in_words(chances, top)
+    show.show(chances, form, system.label, columns=columns)
+
+
+def chances_in_words(chances: "pl.DataFrame", top: int) -> "pl.DataFrame":
+    """Return predictions with percentages, without the chance of a top place if every entrant is sure of one."""
+    import polars as pl
+
+    from podium.pages.numbers import percent
+
+    words = {"win": percent, "top": percent, "draw": percent, "mean_rank": "{:.1f}".format}
+    shown = chances.with_columns(
+        pl.col(name).map_elements(words[name], return_dtype=pl.String) for name in chances.columns if name in words
+    )
+    return shown.drop("top") if top >= shown.height else shown.rename({"top": f"top {top}"})
 
 
 @examples(

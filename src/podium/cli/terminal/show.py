@@ -37,9 +37,15 @@ IDENTITY = frozenset(
     {"rank", "player", "rating", "system", "event_id", "name", "id", "opponent", "subject", "seq", "delta", "into"}
 )
 UNINTERESTING = ("last_event_id", "peak", "volatility")  # in a table only with --columns
-HEADINGS = {"deviation": "±", "last_played_at": "last played", "started_at": "started", "event_id": "event"}
+HEADINGS = {
+    "deviation": "±",
+    "last_played_at": "last played",
+    "started_at": "started",
+    "event_id": "event",
+    "mean_rank": "expected place",
+}
 WIDE_MARGIN = 20.0  # points; narrower margins have decimals
-NUMBER = re.compile(r"\(?[\d.]+\)?|·|")  # as text, such as points in brackets
+NUMBER = re.compile(r"\(?[\d.]+\)?|[<>]?\d+\s?%|·|")  # as text, such as points in brackets
 WHOLE_DAY, MINUTE = "%Y-%m-%d", "%Y-%m-%d %H:%M"
 TERMINAL_VARIABLES = {"COLUMNS", "FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE"}  # read by Rich
 UNSAID = {"pool": "default"}  # values that are not mentioned

@@ -21,7 +21,7 @@ from podium.systems import find
 from podium.systems._folyami_field import agnesi
 from podium.systems.stk import lead
 
-WIDTH, HEIGHT = 640, 325  # size of a plot in pixels
+WIDTH, HEIGHT = 640, 312  # size of a plot in pixels
 NARROW_WIDTH = 290  # width on a phone
 # The palette of M. Okabe and K. Ito, which colour-blind readers can tell apart. Black is reserved for text, and yellow
 # is too faint.
@@ -175,21 +175,21 @@ def rating_histories(
     )
     scale = alt.Scale(domain=[low, high], nice=False, zero=False)
     shade = colour("player", players, legend=None)
-    y = alt.Y("rating:Q", title="rating", scale=scale, axis=alt.Axis(format="d"))
+    y = alt.Y("rating:Q", title=None, scale=scale, axis=alt.Axis(format="d"))
     dash = alt.StrokeDash("player:N", legend=None, scale=dashes(players))
     leader = ends.sort("rating", maintain_order=True)["player"].tail(1)
     widths = [LEADER_STROKE if player in leader else STROKE for player in players]
     width = alt.StrokeWidth("player:N", legend=None, scale=alt.Scale(type="ordinal", domain=players, range=widths))
-    heading = alt.TitleParams(title, subtitle=subtitle, fontSize=16, offset=12)
+    heading = alt.TitleParams(title, subtitle=subtitle, fontSize=19, subtitleFontSize=14, offset=12)
     marks = canvas(lines, heading).mark_line(interpolate="step-after")
     steps = marks.encode(x=x, y=y, color=shade, strokeDash=dash, strokeWidth=width)
-    names = canvas(ends, "").mark_text(align="left", dx=LEADER_WIDTH + 4, fontSize=12)
-    leaders = canvas(ends, "").mark_rule(strokeWidth=1)
+    names = canvas(ends, "").mark_text(align="left", dx=LEADER_WIDTH + 4, fontSize=13)
+    leaders = canvas(ends, "").mark_rule(strokeWidth=LEADER_STROKE)
     ends_at = alt.X2Value({"expr": f"width + {LEADER_WIDTH}"})
     chart = (
         steps
         + leaders.encode(x=alt.XValue("width"), x2=ends_at, y=y, y2="label_at:Q", color=shade)
-        + names.encode(x=x, y=alt.Y("label_at:Q", scale=scale), text="label:N", color=shade)
+        + names.encode(x=x, y=alt.Y("label_at:Q", scale=scale), text="label:N")
     )
     if ahead is None:
         return chart

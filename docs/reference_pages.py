@@ -169,22 +169,13 @@ def http_page() -> str:
     lines = [
         "# HTTP API",
         "",
-        "The endpoints of `podium serve`. Its page `/api/docs` describes every field, and code generators read",
-        "`/api/openapi.json`. Send a key as `Authorization: Bearer KEY`. Reading public pools needs no key.",
-        "Bodies are JSON.",
+        "The endpoints of `podium serve`. Its page `/api/docs` describes every field. Code generators read",
+        "`/api/openapi.json`. Reading public pools needs no key.",
+        "",
+        '    curl -H "Authorization: Bearer KEY" http://127.0.0.1:8000/api/v1/pools/karts/leaderboard?top=3',
         "",
         "Every answer about a pool has a `Pool-Version` header. Pass it as `since` to wait for a result that you sent.",
         "The leaderboard carries an `ETag`; send it as `If-None-Match` to save traffic.",
-        "",
-        "| status | meaning |",
-        "|---|---|",
-        *(f"| {status} | {in_a_cell(meaning)} |" for status, meaning in refusals(operations)),
-        "",
-        "These parameters have the same meaning everywhere:",
-        "",
-        "| parameter | meaning |",
-        "|---|---|",
-        *(f"| `{name}` | {text} |" for name, text in common),
         "",
     ]
     for tag in document["tags"]:
@@ -192,7 +183,20 @@ def http_page() -> str:
         for method, path, operation in operations:
             if operation["tags"] == [tag["name"]]:
                 lines += [*operation_lines(method, path, operation, common, document), ""]
-    return "\n".join(lines).rstrip() + "\n"
+    lines += [
+        "## Shared parameters",
+        "",
+        "| parameter | meaning |",
+        "|---|---|",
+        *(f"| `{name}` | {text} |" for name, text in common),
+        "",
+        "## Errors",
+        "",
+        "| status | meaning |",
+        "|---|---|",
+        *(f"| {status} | {in_a_cell(meaning)} |" for status, meaning in refusals(operations)),
+    ]
+    return "\n".join(lines) + "\n"
 
 
 def refusals(operations: list[tuple[str, str, dict[str, Any]]]) -> list[tuple[str, str]]:

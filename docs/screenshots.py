@@ -24,7 +24,7 @@ def take(address: str) -> None:
         raise SystemExit("there is no Chromium: run tests/install_packages.sh")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-gpu"])
-        tab = browser.new_page(viewport={"width": 1280, "height": 1060}, device_scale_factor=2)
+        tab = browser.new_page(viewport={"width": 500, "height": 1060}, device_scale_factor=2)
         tab.goto(address + PAGE)
         tab.evaluate("document.querySelectorAll('ol.why ~ *').forEach(element => element.remove())")
         tab.locator("#why").screenshot(path=PICTURE)

@@ -111,6 +111,16 @@ def test_pasted_names_without_places_are_a_result_in_that_order(store, text):
 
 
 @pytest.mark.parametrize(
+    ("line", "status"), [("Dan dnf", "dnf"), ("Dan: QUIT", "quit"), ("Dan (DNS)", "did_not_start")]
+)
+def test_a_line_without_a_place_after_places_has_a_status(store, line, status):
+    store.set_order("main", "dated")
+    apply(admin := Admin(store), send(admin, f"Mario Kart\n{PLACES}{line}\n", started_at="2026-10-09"))
+    (event,) = events(store)
+    assert [(each.player, each.status) for each in event.entries][-1] == ("Dan", status)
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "Jonas", "Jonas\nJonas", "Jonas\n\nHenk", "Name\nJonas\nHenk", "Jonas 12\nHenk 10", "Jonas - Henk\nmika - Pipo",

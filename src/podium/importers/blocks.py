@@ -34,6 +34,7 @@ _WORDS = {
 PATTERNS = heads.written_out(heads.WORDS["lines"], _WORDS)
 LINE_PATTERNS = tuple(PATTERNS[name] for name in heads.WORDS["lines"] if name.startswith("row_"))
 LISTED = re.compile(PATTERNS["listed"])
+WITHOUT_PLACE = re.compile(PATTERNS["without_place"])
 LABELLED = re.compile(r"(.{1,60}?)\s*[:\u2013-]\s+(?=1\S{0,2}\s)(.+)")
 # neither a number nor a mark of a table, as in Ana 12, Ana - Ben or Winner: Ana
 NAME = re.compile(r"(?!.*(?:^|\s)[\d.:\u2013-]+(?:\s|$))[^,;:|\t<>=]{1,60}")
@@ -43,8 +44,9 @@ ORDINALS = re.compile(heads.WORDS["results"]["listed"])
 def split_lists(text: str) -> str:
     """Convert lists in a text to lines or to a table.
 
-    If "DNF: Ana, Ben" follows places, it becomes one line per player. Lines such as "Race 1: 1st Ana, 2nd Ben" become a
-    table. A text of a single line, such as "1. Ana 2. Ben", becomes one line per place.
+    If "DNF: Ana, Ben" or "Ana dnf" follows places, it becomes one line per player, with the status first. Lines such as
+    "Race 1: 1st Ana, 2nd Ben" become a table. A text of a single line, such as "1. Ana 2. Ben", becomes one line per
+    place.
     """
     start, *listed = ORDINALS.split(text.strip())
     if not start and "\n" not in text.strip() and listed[::2] == [*map(str, range(1, len(listed) // 2 + 1))]:
@@ -52,7 +54,8 @@ def split_lists(text: str) -> str:
             f"{place}. {name.strip(' .,;')}" for place, name in zip(listed[::2], listed[1::2], strict=True)
         )
     if re.search(r"(?m)^\s*1[.)]\s", text):
-        return LISTED.sub(lambda line: "\n".join(f"{line[1]} {name.strip()}" for name in line[2].split(",")), text)
+        text = LISTED.sub(lambda line: "\n".join(f"{line[1]} {name.strip()}" for name in line[2].split(",")), text)
+        return WITHOUT_PLACE.sub(r"\2 \1", text)
     lines = [LABELLED.fullmatch(line.strip()) for line in text.splitlines() if line.strip()]
     rows = [[line[1], *ORDINALS.split(line[2])[1:]] for line in lines if line]
     counts = [[*map(str, range(1, len(row) // 2 + 1))] for row in rows]

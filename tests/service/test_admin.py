@@ -333,15 +333,26 @@ def test_an_upload_names_possible_typos(store):
     pasted = CSV.replace("zoe", "Draganna")
     dry = admin.client.post(action, data=dict(fields) | {"pasted": pasted}, files={"file": ("", b"")})
     assert re.search(
-        "Draganna would be a new player[.] Did you mean Dragana [?].* 1 a .* 2 Draganna new: did you mean",
+        " 1 a .* 2 Draganna new, or Dragana [?].* Did you mean Dragana [?] Draganna is Dragana Draganna is new Save",
         words(dry.text),
     )  # in the order sent
-    for more, status in (({"meant": "Draganna\tDragana"}, 200), ({"title": "Spring cup"}, 303)):
+    answers = {"sure": "Draganna"}, {"meant": "Draganna\tDragana", "title": "Spring cup"}, {}
+    for more, status in zip(answers, (200, 200, 303), strict=True):
         action, fields = form_of(dry.text, "/apply")
         dry = admin.client.post(action, data=dict(fields) | more, follow_redirects=False)
         assert (dry.status_code, "id you mean" in words(dry.text)) == (status, False)
     stored = store.event("main", "new")
     assert (stored.title, [each.player for each in stored.entries]) == ("Spring cup", ["a", "Dragana"])
+
+
+def test_a_correction_asks_about_possible_typos(store):
+    store.submit("main", [*rows(20, ["Dragana", "Otto"]), *rows(21, ["Dragana", "Otto"])])
+    admin = Admin(store)
+    dry = admin.send(admin.get("/events/e21"), "/events/e21", **{"player-0": "Draganna"})
+    assert "Did you mean Dragana ? Draganna is Dragana" in words(dry.text)
+    action, fields = form_of(dry.text, "/apply")
+    dry = admin.client.post(action, data=dict(fields) | {"meant": "Draganna\tDragana", "reason": "a typo"})
+    assert "There is nothing to do" in words(dry.text)
 
 
 def test_the_size_of_an_upload_is_limited(store, monkeypatch):

@@ -49,7 +49,7 @@ def begin(page, store, look_at):
     fill(page, "Create a pool", contact="stewards@example.org")  # everything else is still filled in
     assert "karts is created and rated with" in done(page)
     look_at(page, "4-overview")
-    page.click("main >> text=Send results")
+    page.click("main >> text=Enter results")
     page.fill("[name=pasted]", RESULTS)
     page.click("main form button.main")
     page.click("main form button.main")

@@ -46,7 +46,7 @@ def test_a_sheet_is_read_with_drop_downs(site, league, screens, width, script):
     assert page.locator(f"option[value='{DAY}']").inner_text() == "3 April 2026"
     go_on(page, DAY)
     go_on(page, PLACE)
-    assert "Dry run" in page.inner_text("main")
+    assert "Not saved yet" in page.inner_text("main")
     assert site.store.version(league[0]) == version  # nothing is stored yet
     store_it(page)
     assert {each.player: each.position for each in site.store.event(league[0], "3/4/2026").entries} == {

@@ -187,7 +187,7 @@ def plan_and_change(page, key, race_id, look):
     page.fill("[name=key]", key)
     page.click("button.main")
     look()
-    page.get_by_label("Event ID of its result").fill(race_id)
+    page.get_by_label("Event ID").fill(race_id)
     page.get_by_label("Title").fill("Sprint")
     page.get_by_label("Start, UTC").fill(f"{datetime.now(UTC):%Y-%m-%dT%H:%M}")
     page.get_by_label("Entrants").fill("\n".join(FIELD[:4]))
@@ -228,7 +228,7 @@ def test_an_organiser_runs_a_race_in_the_browser(site, pool, tonight, browser, w
             page.click(f".taps button:text-is('{name}')")
         page.click("[aria-label='Take Ana out']")
         page.click(".taps button:text-is('Ana')")
-        page.click(".pick label:text-is('out')")
+        page.click(".pick label:text-is('quit')")
         page.click(".taps button:text-is('Béla')")
         page.locator("ol li", has_text="Béla").locator("[data-change]:not(:empty)").wait_for()  # the last response
     else:
@@ -310,7 +310,7 @@ def test_team_mates_share_current_places_and_results(site, browser):
     page.goto("/sign-in?next=/sides/tonight%3Frace%3Dfour")
     page.fill("[name=key]", create_key(store.engine, "organiser", "write", "sides"))
     page.click("button.main")
-    page.get_by_label(f"Take {ana}, {cleo} out").click()
+    page.get_by_label(f"Remove {ana}, {cleo}").click()
     page.get_by_role("button", name=f"{ana}, {cleo}", exact=True).first.click()
     page.click("button.go")
     page.wait_for_url("**/events/four*")

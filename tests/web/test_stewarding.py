@@ -59,11 +59,11 @@ def test_every_figure_follows_a_correction(site, cup, screens):
     page.select_option("[name=place-0]", "4")  # two places are swapped
     page.select_option("[name=place-3]", "1")
     page.click("button.go")
-    assert "Nothing has been saved yet" in page.inner_text("main")
+    assert "Not saved yet" in page.inner_text("main")
     row = page.locator("section[aria-labelledby=moves] tr", has=page.locator("bdi", has_text="a")).first.inner_text()
     announced = row.split()
     page.click("main form button.main")
-    assert "Nothing has been saved yet" in page.inner_text("main")  # a reason is required
+    assert "Not saved yet" in page.inner_text("main")  # a reason is required
     page.fill("[name=reason]", "Photo finish: <d> was first")
     page.click("main form button.main")
     assert "Saved." in page.inner_text("main")
@@ -85,7 +85,7 @@ def store_it(page, reason):
 def undo(page):
     """Undo the change on this page, after its preview."""
     page.click("text=Undo this")
-    assert "Dry run" in page.inner_text("main")
+    assert "Not saved yet" in page.inner_text("main")
     store_it(page, "it was right before")
 
 
@@ -98,7 +98,7 @@ def test_a_change_can_be_undone_on_the_next_page(site, cup, screens, width):
     page.goto(f"/admin/{POOL}/events/e2")
     page.fill("[name=position-0]", "4")
     page.fill("[name=position-3]", "1")
-    page.click("text=Show the effect")
+    page.click("text=Check the result")
     store_it(page, "a slip of the pen")
     assert store.event(POOL, "e2").entries != before.entries
     undo(page)
@@ -178,3 +178,6 @@ def test_admin_pages_are_readable_and_accessible(site, cup, screens, width):
         assert answer.status == 200
         assert "style=" not in answer.text()
         assert_readable(page, path)
+        if path == "/events/e3":
+            page.focus("[name=player-0]")
+            assert page.locator("[name=player-0]").bounding_box()["width"] >= 150  # to type a name into

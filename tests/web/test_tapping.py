@@ -74,7 +74,7 @@ def test_ties_quits_moves_and_new_names_can_be_entered(site, key, screens):
     page.fill("[data-name]", "Waldemar")
     page.click(".taps .new")
     page.click("[aria-label='Move Waldemar up']")
-    page.click("label:has-text('out')")
+    page.click("label:has-text('quit')")
     page.click(".taps button:text-is('Mika')")
     page.click("[aria-label='Take Bo out']")
     page.click("button.go")
@@ -95,6 +95,20 @@ def test_a_row_can_be_dragged_by_its_number(site, key, screens):
     page.mouse.move(last["x"] + 5, first["y"] + 10, steps=8)
     page.mouse.up()
     assert page.locator("ol bdi").all_inner_texts() == ["Tobi", "Kim", "Bo"]
+
+
+def test_a_correction_marks_its_differences(site, key, screens):
+    page = screens(390)
+    sign_in(page, create_key(site.store.engine, "steward", "admin"), "night")
+    site.store.submit("night", rows(70, NAMES))
+    page.goto("/night/tonight?event=e70")
+    assert page.locator(".taps").is_hidden()  # all players of the event are in the list
+    for name, tool in ((NAMES[0], "Move Tobi down"), ("Mika", "Mika quit"), ("Bo", "Remove Bo")):
+        page.click(f"ol .who:has-text('{name}')")
+        page.click(f"ol [aria-label='{tool}']")
+    assert page.locator("ol small:has-text('was')").all_inner_texts()[:2] == ["was 2", "was 1"]
+    assert page.locator("ol li").last.inner_text().split() == ["Removed:", "Bo"]
+    assert_readable(page)
 
 
 def test_doubles_are_entered_in_pairs(site, key, screens):

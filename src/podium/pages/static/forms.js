@@ -6,7 +6,7 @@ const examples = document.querySelector("[data-examples]");
 if (examples) {
   const form = examples.closest("form");
   const { pasted, file } = form.elements;
-  for (const sample of document.querySelectorAll("#samples ~ pre")) {
+  for (const sample of document.querySelectorAll("[data-samples] pre")) {
     const button = document.createElement("button");
     button.type = "button";
     button.textContent = sample.previousElementSibling.textContent;
@@ -17,6 +17,7 @@ if (examples) {
     examples.append(button);
   }
   examples.hidden = false;
+  document.querySelector("[data-samples]").open = matchMedia("(width>=60rem)").matches;
   for (const kind of ["dragover", "dragleave", "drop"])
     form.addEventListener(kind, (event) => {
       if (!event.dataTransfer.types.includes("Files")) return;

@@ -11,6 +11,8 @@
     value: find("[name^=value-]", item),
     change: find("[data-change]", item),
   }));
+  const amends = Boolean(form.elements.amends.value);
+  for (const line of lines) line.saved = amends ? line.select.value : "";
   const OUT = [...find("fieldset").querySelectorAll("input")].map((each) => each.value).filter(Boolean);
   const teams = form.elements.teams;
   const named = () => lines.filter((line) => line.field.value.trim());
@@ -21,6 +23,7 @@
     .filter((line) => Number(line.select.value))
     .sort((a, b) => a.select.value - b.select.value);
   order.forEach((line, k) => (line.tied = k > 0 && line.select.value === order[k - 1].select.value));
+  let chosen = null; // the line that was tapped last
   let out = named().filter((line) => OUT.includes(line.select.value));
 
   function button(text, label, act) {
@@ -40,6 +43,7 @@
   }
 
   function take(line) {
+    chosen = line;
     const how = form.elements.how.value;
     if (!order.length && !out.length && form.elements.date?.value === form.elements.today.value)
       form.elements.at.value = new Date().toISOString();
@@ -71,7 +75,7 @@
     out = out.filter((each) => each !== line);
     line.select.value = "";
     line.change.textContent = "";
-    show(`${name(line)} taken out`);
+    show(`${name(line)} removed`);
   }
 
   /* Put a finisher among those who did not finish. */
@@ -85,6 +89,7 @@
 
   function move(line, to) {
     const from = order.indexOf(line);
+    chosen = line;
     if (from < 0 || to < 0 || to >= order.length || from === to) return;
     leave(line);
     order.splice(to, 0, line);
@@ -92,29 +97,39 @@
     show(`${name(line)} moved`);
   }
 
+  /* A player's row, with the place in the saved result if it is another. A phone shows the tools of the chosen row. */
   function row(line, k) {
     const made = document.createElement("li");
     const isOut = k < 0;
     const handle = text("b", isOut ? "–" : place(line));
-    const who = text("bdi", name(line));
+    const who = button("", "", () => ((chosen = line), show()));
+    who.className = "who";
+    who.setAttribute("aria-expanded", line === chosen);
+    made.classList.toggle("open", line === chosen);
+    who.append(text("bdi", name(line)));
+    if (amends && line.select.value !== line.saved) who.append(text("small", line.saved ? `was ${savedPlace(line)}` : "added"));
     made.append(handle, who, line.change);
     if (isOut) made.append(text("small", place(line), "soft"));
     else if (line.value) made.append(line.value);
     const tools = document.createElement("span");
-    const shared = teams.value ? "Same team as the one above" : "Tie with the one above";
-    if (isOut) return made;
-    const tie = button("tie", `${shared}: ${name(line)}`, () => ((line.tied = !line.tied), show()));
-    const up = button("↑", `Move ${name(line)} up`, () => move(line, k - 1));
-    const down = button("↓", `Move ${name(line)} down`, () => move(line, k + 1));
-    tie.setAttribute("aria-pressed", line.tied);
-    tie.disabled = up.disabled = k === 0;
-    down.disabled = k === order.length - 1;
-    tools.append(tie, up, down);
-    if (OUT.length) tools.append(button("out", `${name(line)} is out`, () => fail(line)));
+    if (!isOut) {
+      const shared = teams.value ? "Same team as the one above" : "Tie with the one above";
+      const tie = button("tie", `${shared}: ${name(line)}`, () => ((line.tied = !line.tied), show()));
+      const up = button("↑", `Move ${name(line)} up`, () => move(line, k - 1));
+      const down = button("↓", `Move ${name(line)} down`, () => move(line, k + 1));
+      tie.setAttribute("aria-pressed", line.tied);
+      tie.disabled = up.disabled = k === 0;
+      down.disabled = k === order.length - 1;
+      tools.append(tie, up, down);
+      if (OUT.length) tools.append(button("quit", `${name(line)} quit`, () => fail(line)));
+      drag(made, handle, line);
+    }
+    tools.append(button("✕", `Remove ${name(line)}`, () => drop(line)));
     made.append(tools);
-    drag(made, handle, line);
     return made;
   }
+
+  const savedPlace = (line) => [...line.select.options].find((each) => each.value === line.saved).textContent;
 
   /* A row follows the pointer that holds its number. */
   function drag(item, handle, line) {
@@ -149,14 +164,18 @@
       line.select.value = String(number);
     });
     list.replaceChildren(...order.map(row), ...out.map((line) => row(line, -1)));
-    const isComplete = named().length > 0 && named().length === order.length + out.length;
-    find("h2").textContent = isComplete ? "Everyone has a place. Tap a name to take it out." : order.length ? "Who was next?" : "Who won?";
-    find("fieldset").hidden = isComplete;
+    const removed = lines.filter((line) => line.saved && !line.select.value);
+    if (removed.length) list.append(text("li", "Removed:", "soft"));
+    for (const line of removed) list.lastChild.append(button(name(line), `Put ${name(line)} back`, () => take(line)));
+    const asked = order.length ? "Who was next?" : "Who won?";
+    find("h2").textContent = isComplete() ? "Everyone has a place." : amends ? "Finishing order" : asked;
     free();
     if (said) status.textContent = said;
     offer();
     look();
   }
+
+  const isComplete = () => named().length > 0 && named().length === order.length + out.length;
 
   /* A result has at least two names. */
   function free() {
@@ -177,6 +196,7 @@
     taps.children[focused]?.focus({ preventScroll: true });
     const sought = field.value.trim().toLowerCase();
     for (const each of taps.children) each.hidden = !each.textContent.toLowerCase().includes(sought);
+    find("fieldset").hidden = taps.hidden = (amends || isComplete()) && !sought;
   }
 
   let looking = new AbortController();

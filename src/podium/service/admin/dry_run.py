@@ -90,7 +90,10 @@ async def look_at(
             *(changes.new if changes else ()),
             *(receipt.event_id for receipt in receipts if not receipt.duplicate),
         }
-        new_players = [rating.player for rating in seen.ratings if rating.before is None]
+        confirmed = intent.details.get("sure", ())
+        new_players = [
+            rating.player for rating in seen.ratings if rating.before is None and rating.player not in confirmed
+        ]
         return Page(
             "dry_run.html",
             title=f"{intent.heading}: dry run",
@@ -117,6 +120,7 @@ async def look_at(
             max_rows=MAX_ROWS,
             max_names=MAX_NAMES,
             meant=dict(meant_players(store, admission.pool, new_players)),
+            can_rename=is_one_result(intent),
         )
 
     try:
@@ -140,23 +144,31 @@ def result_lines(intent: Intent) -> list[dict[str, Any]]:
     return [{name: value for name, value in row.items() if value is not None} for row in rows.iter_rows(named=True)]
 
 
-def with_answers(intent: Intent, title: str, meant: str) -> Intent:
-    """Return a sent event with the title and the player that its sender has entered on the page of the dry run.
+def is_one_result(intent: Intent) -> bool:
+    """Return True if the intent stores the result of one event, whose players its sender can still name."""
+    return intent.name in ("submit", "amend") and intent.details[ROWS]["event_id"].n_unique() == 1
+
+
+def with_answers(intent: Intent, title: str, meant: str, sure: str) -> Intent:
+    """Return the result of one event with the answers that its sender has given on the page of the dry run.
 
     Args:
         meant: A new name and the name of the known player, separated by a tab. Empty to change no player.
+        sure: A new name that is right.
     """
-    rows = intent.details.get(ROWS)
-    if intent.name != "submit" or rows is None or rows["event_id"].n_unique() > 1:
+    if not is_one_result(intent):
         return intent
+    details = dict(intent.details)
     if title:
-        rows = rows.with_columns(title=pl.lit(title))
-    new, _, known = meant.partition("\t")
+        details[ROWS] = details[ROWS].with_columns(title=pl.lit(title))
+    if sure:
+        details["sure"] = [*details.get("sure", ()), sure]
     if meant:
-        rows = rows.with_columns(pl.col("player").replace(new, known))
-    details = intent.details.get("details", ())
-    renamed = [row | {"player": known} if row["player"] == new else row for row in details]
-    return replace(intent, details={**intent.details, ROWS: rows, "details": renamed})
+        new, _, known = meant.partition("\t")
+        details[ROWS] = details[ROWS].with_columns(pl.col("player").replace(new, known))
+        rows = details.get("details", ())
+        details["details"] = [row | {"player": known} if row["player"] == new else row for row in rows]
+    return replace(intent, details=details)
 
 
 def change_of(moved: MovedRating, digits: int) -> Decimal | None:
@@ -204,10 +216,10 @@ async def apply(admission: Sender) -> Response:
     form, threads = await admission.form(), admission.threads
     number = form.text("number")
     intent = await run_in(threads.planning, kept_intent, admission, number)
-    reason, sent, meant = form.text("reason").strip(), form.text("version"), form.text("meant")
-    intent = with_answers(intent, form.text("title").strip(), meant)
-    if meant:
-        return await look_at(admission, intent)
+    reason, sent, meant, sure = (form.text(name).strip() for name in ("reason", "version", "meant", "sure"))
+    intent = with_answers(intent, form.text("title").strip(), meant, sure)
+    if meant or sure:
+        return await look_at(admission, intent, reason=reason)
     if "version" not in form.fields or (intent.kind.has_reason and not reason):
         return await look_at(admission, intent, number=number)
     version = int(sent) if VERSION.fullmatch(sent) else 0

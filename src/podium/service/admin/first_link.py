@@ -95,7 +95,7 @@ async def open_link(
     if secret is None or key is None:
         raise await guard.refusal(request, 403, USED)
     request.state.signed_in = key.name
-    items = (Item(name="Administer", address="/admin", note="Create a pool, send results, create keys for others."),)
+    items = (Item(name="Administer", address="/admin", note="Create a pool, enter results, create keys for others."),)
     note = (
         "You are signed in for a week. Save the key with your passwords, so that you can sign in again from anywhere."
     )

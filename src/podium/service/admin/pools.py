@@ -8,6 +8,7 @@ from typing import Any, cast, get_args
 from urllib.parse import quote
 
 from fastapi import Response
+from markupsafe import Markup
 
 from podium.engine.system import System, as_setting, kinds
 from podium.errors import ParameterError
@@ -16,6 +17,7 @@ from podium.ledger.point_schemes import SCHEMES, read_scheme
 from podium.ledger.reasons.standings import plain
 from podium.log.display import TIERS, read_display
 from podium.log.pools import NO_DESCRIPTION, DescriptionChanges, Order, Pool, PoolDescription, read_report_rules
+from podium.pages.numbers import name_link
 from podium.results.names import normalise
 from podium.service.admin.forms import Choices, Done, Field, FormsPage, Item, Section, acts, shows
 from podium.service.admin.intents import POOL_ADDRESS, Admin, AdminOfAll, Admission, Intent, SignedIn
@@ -56,7 +58,7 @@ def system_guide() -> Choices:
 
 
 def description_fields(says: PoolDescription, name: str = "its name") -> tuple[Field, ...]:
-    contact = "Contact for corrections: an email address, or the address of a page"
+    contact = "An email address, or the address of a page."
     words, display, rules = says.points_scheme.split(), read_display(says.display), read_report_rules(says.reports)
     scheme = next((word.casefold() for word in words if word.casefold() in SCHEMES), "")
     drop = read_scheme(says.points_scheme).drop if words else None
@@ -68,10 +70,16 @@ def description_fields(says: PoolDescription, name: str = "its name") -> tuple[F
     hours = "" if rules.hours is None else str(rules.hours)
     standings, scores, reports = "Championship points", "Scale of scores, tiers and IDs", "Results that players report"
     return (
-        Field(name="title", label=f"Title (empty: {name})", value=says.title),
-        Field(name="contact", label=contact, value=says.contact, most=500, example="stewards@example.org"),
+        Field(name="title", label="Title", value=says.title, note=f"If empty, pages show {name}."),
+        Field(
+            name="contact", label="Contact for corrections", value=says.contact, most=500,
+            example="stewards@example.org", note=contact,
+        ),
         Field(name="player_word", label="Word for a single player", value=says.player_word, most=40, example="player"),
-        Field(name="time_zone", label="Time zone of dates, such as Europe/Berlin", value=says.time_zone, example="UTC"),
+        Field(
+            name="time_zone", label="Time zone of dates", value=says.time_zone, example="UTC",
+            note="For example: Europe/Berlin.",
+        ),
         Field(name="public", label="Who can read", value="yes" if says.public else "no", choices=READERS),
         Field(name="points_scheme", label="Points for places", value=scheme, choices=SCHEME_CHOICES, group=standings),
         Field(
@@ -103,8 +111,8 @@ def description_fields(says: PoolDescription, name: str = "its name") -> tuple[F
             group=reports,
         ),
         Field(
-            name="hours", label="Hours until it counts without an objection (empty: never)", value=hours,
-            kind="number", example="48", group=reports,
+            name="hours", label="Hours until it counts without an objection", value=hours, kind="number",
+            example="48", group=reports, note="If empty, it counts only when enough others have confirmed it.",
         ),
     )  # fmt: skip
 
@@ -181,7 +189,7 @@ def overview(admission: Admission, _form: Form) -> FormsPage:
     def item(name: str, path: str, note: str) -> Item:
         return Item(name=name, address=path if path.startswith("/") else f"{base}/{path}", note=note)
 
-    results = (item("Send results", "upload", "A file or pasted text. You see the effect first."),)
+    results = (item("Enter results from a file", "upload", "Or from pasted text. You see the effect first."),)
     log = item("Log", "log", "Who did what, when and why.")
     weekly = (
         item(
@@ -211,7 +219,7 @@ def overview(admission: Admission, _form: Form) -> FormsPage:
         reported = item("Reported results", "reports", "Give players links to report results. Decide objections.")
         people = (
             item(header.words.capitalize(), "players", "Merge two accounts, rename, or anonymize."),
-            item("Begin a season", "seasons", "Every lead over a newcomer shrinks to the share that you choose."),
+            item("Begin a season", "seasons", "Pull the ratings together for a new season."),
             item("System", "system", "The rating system. You see the effect of a change first."),
         )
         access = (
@@ -233,7 +241,6 @@ def overview(admission: Admission, _form: Form) -> FormsPage:
         heading=f"Administer {header.title}",
         state=state_of(admission.store, pool, header),
         sections=tuple(sections),
-        current="Overview" if admission.may("write") else "",
         may_administer=may_administer,
     )
 
@@ -244,8 +251,14 @@ def state_of(store: Store, pool: Pool, header: PoolHeader) -> tuple[str, ...]:
     ahead = store.fixtures(pool.name, ahead=True, most=1)
     waiting = count_waiting(store, pool.name)
     return (
-        *(f"Last result: {event.title or event.event_id} {header.on(event.when)}" for event in last),
-        *(f"Next race: {race.title or race.fixture_id} {header.on(race.starts_at)}" for race in ahead),
+        *(Markup("Last result: {} {}").format(header.event_link(event), header.on(event.when)) for event in last),
+        *(
+            Markup("Next race: {} {}").format(
+                name_link(pool_address(pool.name, "matches", race.fixture_id), race.title or race.fixture_id),
+                header.on(race.starts_at),
+            )
+            for race in ahead
+        ),
         counted(store.leaderboard(pool.name, default_listing(store, pool), top=1).rated, header.word),
         *([f"{counted(waiting, 'report')} to decide"] if waiting else []),
     )
@@ -270,13 +283,13 @@ def settings_page(admission: Admission, _form: Form) -> FormsPage:
             Field(name="order", label="Events are ordered", value=pool.order or "", choices=(DATES, NUMBERS)),
             Field(
                 name="started_at",
-                label="Date of the first event (empty: the date each event had before, or else the date it was "
-                "received)",
+                label="Date of the first event",
                 kind="date",
+                note="If empty, each event keeps the date it had before, or gets the date on which it was received.",
             ),
             Field(name="every", label="Time between events", choices=INTERVALS),
         ),
-        button="Show the effect",
+        button="Check the changes",
         notes=("You can change this while the pool has fewer than 50 events.",),
     )
     note = "All results, corrections, settings and names, in a file that Podium can read again."
@@ -382,7 +395,7 @@ def system_page(admission: Admission, form: Form) -> FormsPage:
         heading=f"{chosen.title}: settings",
         action=path,
         fields=(Field(name="system", label="", value=chosen.name, hidden=True), *parameter_fields(chosen)),
-        button="Show the changes",
+        button="Check the changes",
         notes=(note,),
     )
     return FormsPage(

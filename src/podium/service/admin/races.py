@@ -60,7 +60,8 @@ def race_page(
 @acts(router, "", new_race, Sender)
 def plan(admission: Admission, form: Form) -> Done:
     """Plan a race. If the race already exists, it is not changed."""
-    race_id = form.text("race_id").strip()
+    content = written(form)
+    race_id = form.text("race_id").strip() or f"{content['name']} {content['starts'].partition('T')[0]}".strip()
     with suppress(UnknownError):
         admission.store.fixture(admission.pool, race_id)
         raise ParameterError(f"there is already a race {race_id!r}. Change it, or choose another ID")

@@ -102,17 +102,17 @@ def players_page(admission: Admission, form: Form) -> FormsPage:
 
     sections = (
         section(
-            f"Merge two accounts of one {word}", "merge", "Show the effect",
+            f"Merge two accounts of one {word}", "merge", "Check the changes",
             f"All results of both accounts will count for one {word}. You can undo this.",
             ("player", "Account to merge"), ("into", "Account to keep"),
         ),
         section(
-            "Undo a merge", "unmerge", "Show the effect",
+            "Undo a merge", "unmerge", "Check the changes",
             "The account becomes separate again, as if it had never been merged.",
             ("player", "Account that was merged"),
         ),
         section(
-            f"Void all events of a {word}", "void", "Show the effect",
+            f"Void all events of a {word}", "void", "Check the changes",
             f"Events in which the {word} took part will no longer count for anybody.",
             ("player", "Name"),
         ),
@@ -122,9 +122,9 @@ def players_page(admission: Admission, form: Form) -> FormsPage:
             fields=(
                 Field(name="player", label="Name, known or new", required=True),
                 Field(name="rating", label="Rating", required=True),
-                Field(name="deviation", label="Deviation, if the system has one (empty: that of every newcomer)"),
+                Field(name="deviation", label="Deviation", note="If the system has one. If empty, it is a newcomer's."),
             ),
-            button="Show the effect",
+            button="Check the changes",
             notes=("It counts before the first event. All later ratings are recalculated.",),
         ),
         Section(
@@ -219,7 +219,7 @@ def ids_page(admission: Admission, player: str, seen: Anonymization) -> FormsPag
 def seasons_page(admission: Admission, _form: Form) -> FormsPage:
     pool = admission.header
     starts = "Number of its first event" if pool.is_undated else f"Start ({pool.zone}), not in the future"
-    share = "Percentage of each lead over a newcomer that remains"
+    share = "How much of the ratings to keep (%)"
     example = "If newcomers have 1500: with 50, a player at 1700 starts at 1600. With 0, everyone starts level."
     faster = "Less certain ratings move faster in the first events of the season."
     begin = Section(
@@ -231,7 +231,7 @@ def seasons_page(admission: Admission, _form: Form) -> FormsPage:
             Field(name="keep", label=share, required=True, value="50", kind="number", note=example),
             Field(name="widens", label="Ratings become", choices=WIDENS, note=faster),
         ),
-        button="Show the effect",
+        button="Check the changes",
     )
     items = tuple(
         Item(

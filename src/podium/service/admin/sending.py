@@ -12,7 +12,7 @@ from fastapi import Response
 from fastapi.concurrency import run_in_threadpool
 
 from podium.errors import ParameterError, PodiumError, UnknownError
-from podium.ledger.reasons.standings import plain
+from podium.ledger.reasons.standings import WORDS, plain
 from podium.results.column_guide import COMPARED
 from podium.results.columns import DEFAULTS, SHARED, STATUSES, is_shared
 from podium.service.admin.dry_run import look_at, look_at_sheet
@@ -59,6 +59,7 @@ LABELS = {
 CARRIED = ("title", "started_at", "every", "players", "format")  # fields that pass from form to form
 WRITTEN = (*CARRIED, "pasted")
 EMPTY_LINES = 3  # number of empty lines at the end
+PLACES = "Mario Kart 28 Nov\n1. Ana\n2. Ben\n2. Cleo\nDan quit"  # an example
 FILE = "file"  # purpose of the stored data
 MAX_LINES = 1_000  # maximum number of lines in a form; longer events must be pasted
 
@@ -172,13 +173,14 @@ def upload_page(admission: Admission, form: Form) -> Page:
     """Return the page for uploading a file of results or pasting text, with the values entered earlier."""
     return Page(
         "upload.html",
-        title="Send results",
+        title="Enter results",
         pool=admission.header,
         formats=formats(),
         chosen=form.text("format") or RESULTS,
         form={name: form.text(name) for name in WRITTEN},
         may_administer=admission.may("admin"),
         today=admission.header.today,
+        places=PLACES,
         max_megabytes=MAX_UPLOAD_BYTES // 1_000_000,
         source="",
         error="",
@@ -288,7 +290,8 @@ def event_form(admission: Admission, form: Form) -> Page:
         table=stored,
         known=len(stored.lines),  # the form adds empty lines
         empty_lines=EMPTY_LINES,
-        statuses=STATUSES,
+        when=admission.header.local(details.when),
+        statuses=[(status, WORDS.get(status, status)) for status in STATUSES],
         pasted=stored.csv(),
         is_voided=details.status == "voided",
         error="",

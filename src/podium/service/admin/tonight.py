@@ -36,7 +36,7 @@ from podium.support.words import shown_change, signed
 MAX_NAMES = 40  # number of names to offer for tapping
 NEW_NAMES = 3  # number of lines for new names
 MAX_LINES = 1_000
-STATUSES = {"dnf": "out", "did_not_start": "did not start"}
+STATUSES = {"dnf": "quit", "did_not_start": "did not start"}
 TEAMS, DRAW = "teams", "draw"  # the places belong to teams; in a draw, they only number the teams
 NUMBER = re.compile("[1-9][0-9]{0,4}")
 VALUES = {"time_s": "Time", "score": "Score"}  # columns that the page can fill

@@ -144,7 +144,7 @@ def result_card(
     address: str,
     *,
     cause: str = "",
-    titles: tuple[str, str, str] = ("rank", "rating", "change"),
+    titles: tuple[str, str, str, str] = ("rank", "rating", "change", "place"),
     count: int | None = None,
     dark: bool = False,
 ) -> Markup:
@@ -176,6 +176,7 @@ def result_card(
     cells = zip(titles, zip(*((row.rank, row.rating, row.change) for row in drawn), strict=True), strict=False)
     columns = [*zip(COLUMNS, [column for column in cells if any(column[1])], strict=False)]
     parts += [text(x, top - 8, title, 20, palette.soft, anchor="end") for x, (title, _) in columns]
+    parts.append(text(MARGIN, top - 8, titles[-1], 20, palette.soft))
     names = [shortened(row.name, fitting(row.name, NAME_WIDTH, letter)) for row in drawn]
     widest = max((width_of(name, LETTER * letter, WIDE_LETTER * letter) for name in names), default=0.0)
     most = max((len(row.change) for row in drawn), default=0)
@@ -253,7 +254,7 @@ def card_words(won: str, explanation: Explanation) -> tuple[str, str]:
 def standings_card(heading: str, rows: Sequence[CardRow], address: str = "", **options: Any) -> Markup:
     """Draw the first places of a leaderboard. The arguments are the same as for `result_card`."""
     leader = f"{rows[0].name} leads with {rows[0].rating}." if rows else "Nobody has a rating yet."
-    return result_card(heading, leader, rows, address, titles=("moved", "rating", "newest event"), **options)
+    return result_card(heading, leader, rows, address, titles=("moved", "rating", "newest event", "rank"), **options)
 
 
 def fitting(words: str, width: float, size: int) -> int:
@@ -275,7 +276,7 @@ def picture(size: Size, paper: str, content: Markup) -> Markup:
 def framed(size: Size, palette: Palette, heading: str, address: str, content: Markup) -> Markup:
     """Return a picture with a heading above its content, and an address and Podium's mark below."""
     head = text(MARGIN, MARGIN + 14, shortened(heading, MAX_HEADING), 28, palette.soft)
-    link = text(MARGIN, size.height - 32, shortened(unquote(address), 70), 24, palette.soft)
+    link = text(MARGIN, size.height - 32, shortened(unquote(address).replace(" ", "%20"), 70), 24, palette.soft)
     return picture(size, palette.paper, head + content + link + brand(size, palette))
 
 

@@ -253,7 +253,7 @@ def card_png(pool: PoolReader, event_id: str, host: str, *, dark: bool = False) 
     # otherwise, later events have changed the ranks
     is_newest = newest is not None and newest.event_id == event.event_id
     ranked = board.ranked(board.listed(changes.numbers.tolist())) if is_newest else []
-    ranks = {standing.player: f"#{rank}" for rank, standing in ranked}
+    ranks = {standing.player: ordinal_number(rank) for rank, standing in ranked}
     rows = [
         CardRow(
             ordinal_number(places[change.player]) if change.player in places else "\N{EN DASH}", plain(change.player),

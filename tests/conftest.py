@@ -32,6 +32,7 @@ from xdist.scheduler import LoadScopeScheduling
 
 from podium.cli import main
 from podium.cli.terminal import options
+from podium.kernels.compiled import compiling_at_once
 from podium.log import database
 from podium.log.files import file_of
 from podium.store import Store
@@ -52,6 +53,13 @@ BESIDE = Path(__file__).resolve().parents[2] / "shared"
 def silent_compiler():
     """Make stderr independent of whether kernels were compiled before."""
     with mock.patch.object(options, "say_that_it_compiles"):
+        yield
+
+
+@pytest.fixture(scope="module")
+def compiled():
+    """Compile kernels even if they have little work."""
+    with compiling_at_once():
         yield
 
 

@@ -15,6 +15,7 @@ import polars as pl
 from podium.engine.system import System
 from podium.engine.tables.selection import EVENT, check_period, numbers_at
 from podium.errors import CANNOT_BE_READ, ExecutorError, Fault, OutputError, ParameterError, ResultsError
+from podium.kernels.compiled import compiling_at_once
 from podium.ledger import leaderboard as boards
 from podium.ledger.saved import StartingRatings, read_start
 from podium.rating import begin, rate_table
@@ -131,7 +132,8 @@ def rate_pools(
         pickle.dumps(PortableSystem(chosen))  # raises if workers cannot import it
         with suppress(ResultsError):
             files = ParquetFiles(pools[-1])
-            rate_table(files.check(files.read(0, WARMING_ROWS))[0], chosen, check_period(period))
+            with compiling_at_once():
+                rate_table(files.check(files.read(0, WARMING_ROWS))[0], chosen, check_period(period))
     tasks = [(pool, Path(out) / pool.name, PortableSystem(chosen), period, rows) for pool in pools]
     return pl.concat(_run(tasks, executor)).sort("pool", "rank", "player")
 

@@ -26,6 +26,7 @@ from podium.engine.inputs import PRESENT
 from podium.kernels.compiled import HOME, WITHOUT_KERNELS, digest
 from podium.systems import find, names
 
+pytestmark = pytest.mark.usefixtures("compiled")
 every_system = pytest.mark.parametrize("name", names())
 
 

@@ -25,6 +25,7 @@ from podium.engine.rules import overrides, rate_event
 from podium.engine.system import kinds
 from podium.engine.tables.encoding import encode
 from podium.errors import NotFiniteError, ParameterError, PodiumError, ResultsError
+from podium.kernels import compiled
 from podium.systems import find, names
 
 TESTS = Path(__file__).parents[1]
@@ -67,6 +68,16 @@ def test_extreme_events_give_finite_ratings_or_are_rejected(name, bound):
     assert ratings or bound == "high"  # nobody has played long enough at the high bound
     for state in ratings.values():
         assert all(math.isfinite(number) for number in state)
+
+
+@every_system
+def test_extreme_events_have_the_bits_of_machine_code_in_python(name, monkeypatch):
+    system, events = find(name)(), [*extreme_events(40, seed=2)]
+    monkeypatch.setattr(compiled, "_interpreted", {})
+    monkeypatch.setattr(compiled, "is_stored", lambda *_: False)
+    in_python = rate_all(system, events)
+    with compiled.compiling_at_once():
+        assert rate_all(system, events) == in_python
 
 
 @every_system
@@ -161,8 +172,8 @@ def indexed(source):
     """Yield the lines in a system's rules and helpers that use an index."""
     for function in ast.walk(ast.parse(source)):
         if isinstance(function, ast.FunctionDef):
-            compiled = [ast.unparse(each) for each in function.decorator_list]
-            for statement in function.body if re.search(r"\bkernel\b|\.register\b", " ".join(compiled)) else ():
+            marks = [ast.unparse(each) for each in function.decorator_list]
+            for statement in function.body if re.search(r"\bkernel\b|\.register\b", " ".join(marks)) else ():
                 yield from (each.lineno for each in ast.walk(statement) if isinstance(each, ast.Subscript))
 
 

@@ -21,6 +21,7 @@ from podium.systems import find, names
 
 START = datetime(1949, 12, 30, tzinfo=UTC)
 SERVED = {"trueskill"}
+pytestmark = pytest.mark.usefixtures("compiled")
 SYSTEM = find("trueskill")()
 
 

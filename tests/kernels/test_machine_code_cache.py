@@ -5,7 +5,11 @@ import os
 import subprocess
 import sys
 
+import numpy as np
 import pytest
+
+from podium.kernels import compiled
+from podium.kernels.compiled import MAX_INTERPRETED, compile_kernel, compiling_at_once, run_by_steps
 
 MODULE = """
 from podium.kernels.compiled import compile_kernel
@@ -135,3 +139,41 @@ def damaged(tmp_path_factory):
 def test_a_damaged_file_is_compiled_again(damaged, suffix, content):
     """A loss of power can leave an empty file."""
     assert damaged[f"{suffix} {content}"] == [[42.0, 0, 1], [42.0, 1, 0]]
+
+
+def divide(numbers, divisors):
+    for k in range(numbers.size):
+        numbers[k] /= divisors[k]
+
+
+@pytest.fixture
+def divide_kernel(tmp_path, monkeypatch):
+    """Return a kernel whose machine code is stored nowhere."""
+    monkeypatch.setattr(compiled, "cache_folder", lambda: str(tmp_path))
+    return compile_kernel(divide)
+
+
+def divided(kernel, steps, divisors):
+    numbers = np.ones(len(divisors))
+    run_by_steps(kernel, steps, numbers, np.array(divisors))
+    return numbers.tolist()
+
+
+def test_a_kernel_runs_in_python_until_its_work_justifies_compiling(divide_kernel):
+    for _ in range(2):
+        assert divided(divide_kernel, MAX_INTERPRETED // 2, [2.0, 4.0]) == [0.5, 0.25]
+        assert not divide_kernel.overloads
+    assert divided(divide_kernel, 1, [2.0, 4.0]) == [0.5, 0.25]
+    assert divide_kernel.overloads
+
+
+def test_machine_code_starts_again_after_an_error_in_python(divide_kernel):
+    assert divided(divide_kernel, 1, [2.0, 0.0]) == [0.5, np.inf]
+    assert divide_kernel.overloads
+
+
+def test_a_kernel_is_compiled_at_once_if_asked(divide_kernel):
+    with compiling_at_once():
+        assert divided(divide_kernel, 1, [2.0]) == [0.5]
+    assert divide_kernel.overloads
+    assert divided(compile_kernel(divide), 1, [4.0]) == [0.25]  # from the disk

@@ -25,7 +25,7 @@ FAMILY = [name for name in names() if name.startswith("openskill-")]
 
 
 @pytest.mark.parametrize("name", FAMILY)
-def test_two_processes_share_the_cache_but_not_the_rules(name):
+def test_two_processes_share_the_cache_but_not_the_rules(name, compiled):
     """Systems with similar types must not run each other's machine code, not even from the disk."""
     rows = [{"event_id": "e", "player": player, "position": place} for place, player in enumerate("abc", 1)]
     mine = podium.rate(rows, name).ratings["rating"].to_list()

@@ -23,7 +23,7 @@ from podium.engine.inputs import (
     weight_at,
 )
 from podium.engine.kernel_calls import run_kernel
-from podium.engine.replay import newcomers, takes_sums
+from podium.engine.replay import newcomers, pairs_compared, takes_sums
 from podium.engine.rules import compare, enter, evidence, expect, update_state
 from podium.engine.system import System
 from podium.engine.tables.encoding import Events
@@ -84,7 +84,8 @@ def sums_of_losses(systems: list[System], events: Events, selected: Mask) -> tup
         losses=np.zeros(LANES),
     )
     prototypes = type(params)(*map(float, params)), newcomer, entering, zero_evidence
-    pairs = run_kernel(lanes[0], _judge_kernels, *prototypes, columns, selected, tables)
+    steps = LANES * pairs_compared(columns, 0, columns.entrants.size - 1)
+    pairs = run_kernel(lanes[0], _judge_kernels, steps, *prototypes, columns, selected, tables)
     losses = tables.losses[: len(systems)]  # spare lanes repeat the last candidate
     return np.where(np.isfinite(losses), losses, np.inf), float(pairs)
 

@@ -8,7 +8,7 @@ import numpy as np
 from podium.engine.inputs import comparable, entrant_at, entries_of, entry_at, heats_of, slot_at
 from podium.engine.kernel_calls import run_kernel
 from podium.engine.pool_state import sharpness
-from podium.engine.replay import Replayed, newcomers, replay, with_names
+from podium.engine.replay import Replayed, newcomers, pairs_compared, replay, with_names
 from podium.engine.rules import enter, expect_side, params_in_pool
 from podium.engine.system import System
 from podium.engine.tables.encoding import Events
@@ -275,6 +275,7 @@ def predict(system: System, events: Events, selection: HeatSelection, replayed: 
     update, entrant = run_kernel(
         system,
         _judge_kernels,
+        pairs_compared(columns, 0, columns.entrants.size - 1),
         params,
         prototypes,
         columns,

@@ -109,7 +109,7 @@ def serve_season(season: Path, port: int | None) -> None:
         from podium.store.keys import create_key
     listener = listening_socket(port)
     address = f"http://{HOST}:{listener.getsockname()[1]}"
-    typer.echo("Podium is rating the example season. The first time, this takes a few seconds.\n")
+    typer.echo("Podium is rating the example season.\n")
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends like Ctrl-C, and removes its files
     with contextlib.suppress(KeyboardInterrupt), listener, season_store(season) as store:
         plan_races(store)
@@ -146,11 +146,11 @@ def demo(
 
     The chart needs the extra `charts`, and --serve needs the extra `service`.
     """
+    if "numba" not in sys.modules:
+        os.environ.setdefault("NUMBA_DISABLE_JIT", "1")  # compiling takes 20 times as long as rating the season
     if serve:
         serve_season(season_path(), port)
         return
-    if "numba" not in sys.modules:
-        os.environ.setdefault("NUMBA_DISABLE_JIT", "1")  # compiling takes 20 times as long as rating the season
     rate_season(out)
     typer.echo("To see its pages in your browser: podium demo --serve")
 

@@ -7,18 +7,21 @@ from numba.core.errors import NumbaError
 
 from podium.engine.rule_checks import check_declarations, run_rules
 from podium.engine.rule_errors import compile_sentence
+from podium.engine.rules import rate_event
 from podium.engine.system import System
 from podium.errors import RuleError
-from podium.kernels.compiled import SHIPPED
+from podium.kernels.compiled import SHIPPED, run_by_steps
 
 Kernels = tuple[Callable[..., Any], Callable[..., Any]]
+OWN_LOOP = 3  # steps per pair in systems that rate whole events, because their steps are longer
 
 
-def run_kernel(system: System, kernels: Kernels, params: Any, *arguments: Any) -> Any:
-    """Run a loop over rules, compiled for Podium's own systems or for other systems, and return its result.
+def run_kernel(system: System, kernels: Kernels, steps: int, params: Any, *arguments: Any) -> Any:
+    """Run a loop over rules, and return its result. For other systems than Podium's own, it is always compiled.
 
     Args:
         kernels: the loop compiled for Podium's own systems, and the loop compiled for other systems.
+        steps: about twice the number of pairs that the loop compares.
         params: the rules' parameters, as in `System.arguments`. Their type determines which system's rules are run.
 
     Raises:
@@ -26,7 +29,10 @@ def run_kernel(system: System, kernels: Kernels, params: Any, *arguments: Any) -
     """
     kept, apart = kernels
     try:
-        return (kept if system.is_ours and type(params) in SHIPPED else apart)(params, *arguments)
+        if system.is_ours and type(params) in SHIPPED:
+            has_own_loop = rate_event.dispatch(type(params)) is not rate_event.dispatch(object)
+            return run_by_steps(kept, OWN_LOOP * steps if has_own_loop else steps, params, *arguments)
+        return apart(params, *arguments)
     except NumbaError as error:
         raise compile_error(system, error) from None
 

@@ -20,7 +20,7 @@ from podium.engine.tables.encoding import Events, Pool, frozen
 from podium.engine.tables.selection import idle_between, numbers_at
 from podium.engine.tables.sides import empty_sides
 from podium.errors import NotFiniteError
-from podium.kernels.compiled import compile_kernel, compile_twice
+from podium.kernels.compiled import MAX_INTERPRETED, compile_kernel, compile_twice
 from podium.support.arrays import Array, Floats, Integers
 from podium.support.immutable import immutable
 
@@ -96,16 +96,17 @@ def replay_duels(
     params, (newcomer, _, _) = system.arguments()
     entrant: int
     start, stop = int(columns.entrants[first]), int(columns.entrants[last])
+    steps = 2 * (stop - start)  # more than are run in Python, because a run of duels is long
     # From here on, entrants and entries have two indices: the duel, and 0 or 1. Because the kernel counts duels from 0,
     # no index can be negative, and numba skips that check.
     paired = {name: getattr(columns, name)[start:stop].reshape(-1, PAIR) for name in ENTRANT_COLUMNS + ENTRY_COLUMNS}
     duels = columns._replace(**paired, mode=columns.mode[first:last])
     moved = states, before[start:stop].reshape(-1, PAIR), after, start
     if not goes_in_lanes(system):
-        entrant = run_kernel(system, replay_one_by_one, params, newcomer, duels, last - first, *moved)
+        entrant = run_kernel(system, replay_one_by_one, steps, params, newcomer, duels, last - first, *moved)
     else:
         rules, lanes = (params, newcomer, examples_between(system)), (empty_queue(), lanes_for(system))
-        entrant = run_kernel(system, replay_in_lanes, *rules, duels, last - first, *lanes, *moved)
+        entrant = run_kernel(system, replay_in_lanes, steps, *rules, duels, last - first, *lanes, *moved)
     return (last, -1) if entrant < 0 else (first + entrant // PAIR, start + entrant)
 
 
@@ -246,7 +247,8 @@ def _replay_run(system: System, columns: Columns, first: int, last: int, into: R
     scratch = scratch_for(system, columns, first, last, into.pools[pool])
     new_states = np.empty((len(scratch.entering_states), into.states.shape[1]))
     moved = new_states, into.states, into.before, into.after.T
-    arguments = *system.arguments(), columns, first, last, system.column("rating"), scratch
+    pairs = pairs_compared(columns, first, last)
+    arguments = pairs, *system.arguments(), columns, first, last, system.column("rating"), scratch
     stopped: tuple[int, int]
     if runs_two_events_at_once(system, columns):
         is_alone = last - first == 1
@@ -287,6 +289,11 @@ def heat_sizes(columns: Columns, first: int, last: int) -> Integers:
     offsets = columns.entries if columns.entries.size else columns.entrants
     sizes: Integers = np.diff(offsets[begin : end + 1])
     return sizes
+
+
+def pairs_compared(columns: Columns, first: int, last: int) -> int:
+    """Return about twice the number of pairs in the heats of these updates, or any large number if it is large."""
+    return int(np.square(heat_sizes(columns, first, min(last, first + MAX_INTERPRETED))).sum())
 
 
 def takes_sums(system: System, columns: Columns) -> bool:

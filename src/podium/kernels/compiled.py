@@ -8,11 +8,14 @@ file in the package, because a kernel may use a constant from any of them.
 import functools
 import hashlib
 import importlib
+import math
 import os
 import platform
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -86,6 +89,10 @@ class KernelCache(FunctionCache):  # type: ignore[misc]
             except Exception:  # noqa: BLE001  (a damaged pickle can raise nearly anything)
                 files.flush()  # writes an empty index, because nothing could be stored without one
         return None  # the folder cannot be read
+
+    def has(self, sig: Any) -> bool:
+        """Return True if there is machine code for arguments of these types."""
+        return Path(self._files_of(sig)._index_path).exists()  # noqa: SLF001
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Store the machine code for arguments of these types."""
@@ -427,3 +434,59 @@ def compile_kernel(function: Callable[..., Any], *, cached: bool = True) -> Call
     finally:
         numba.config.CACHE_DIR = before
     return compiled
+
+
+MAX_INTERPRETED = 10_000  # steps of about 10 µs in Python; compiling a kernel takes seconds
+_interpreted: dict[tuple[Any, type[Any]], float] = {}  # steps by kernel and first argument; infinite with machine code
+_at_once: ContextVar[bool] = ContextVar("at_once", default=False)
+
+
+@contextmanager
+def compiling_at_once() -> Iterator[None]:
+    """Compile every kernel on its first call in this thread."""
+    token = _at_once.set(True)
+    try:
+        yield
+    finally:
+        _at_once.reset(token)
+
+
+def run_by_steps(kernel: Any, steps: int, *arguments: Any) -> Any:
+    """Run a kernel in plain Python, which gives the same bits, until all its calls together justify compiling it.
+
+    Python raises errors where machine code gives infinity or NaN. The machine code then starts again.
+
+    Args:
+        kernel: a kernel that is cached on disk. Machine code on disk is always used.
+        steps: the approximate number of rounds in its inner loops.
+    """
+    key = kernel, type(arguments[0])
+    if key not in _interpreted:
+        always = numba.config.DISABLE_JIT or numba.config.BOUNDSCHECK
+        _interpreted[key] = math.inf if always or is_stored(kernel, arguments) else 0.0
+    _interpreted[key] += math.inf if _at_once.get() else steps
+    if _interpreted[key] > MAX_INTERPRETED:
+        return kernel(*arguments)
+    before = [(table, table.copy()) for table in writable(arguments)]
+    try:
+        with np.errstate(all="raise", under="ignore"):
+            return kernel.py_func(*arguments)
+    except (ArithmeticError, ValueError):
+        for table, numbers in before:
+            table[...] = numbers
+        return kernel(*arguments)
+
+
+def is_stored(kernel: Any, arguments: tuple[Any, ...]) -> bool:
+    """Return True if a kernel's machine code for these arguments is on disk."""
+    cache: KernelCache = kernel._cache  # noqa: SLF001
+    return cache.has(tuple(map(kernel.typeof_pyval, arguments)))
+
+
+def writable(arguments: tuple[Any, ...]) -> Iterator[Any]:
+    """Yield the arrays among the arguments, and in their records, that a kernel may change."""
+    for each in arguments:
+        if isinstance(each, tuple):
+            yield from writable(each)
+        elif isinstance(each, np.ndarray) and each.flags.writeable:
+            yield each

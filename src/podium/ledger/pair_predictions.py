@@ -166,8 +166,9 @@ def pairs_in(
     )
     pools = pools_brought(system, events, replayed)
     arguments = params, prototypes, columns, listing, pools, entering_states, sides
-    few = keys is None and int(np.diff(entries)[listing.selected].sum()) <= MAX_INTERPRETED
-    fill = _fill if few else functools.partial(run_kernel, system, _fill_kernels)
+    sizes = np.diff(entries)[listing.selected]
+    few = keys is None and int(sizes.sum()) <= MAX_INTERPRETED
+    fill = _fill if few else functools.partial(run_kernel, system, _fill_kernels, int(np.square(sizes).sum()))
     count = fill(*arguments, Pairs.room_for(0))
     if count > MAX_PAIRS:
         raise ParameterError(

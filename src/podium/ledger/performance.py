@@ -12,7 +12,7 @@ import numpy as np
 
 from podium.engine.inputs import Heat, comparable, entrant_at, entries_of, entry_at, heats_of, mode_at, slot_at
 from podium.engine.kernel_calls import run_kernel
-from podium.engine.replay import Replayed, States
+from podium.engine.replay import Replayed, States, heat_sizes
 from podium.engine.rules import compare, enter, entering_state, expect, overrides, rate_event
 from podium.engine.system import System
 from podium.engine.tables.encoding import Events
@@ -135,6 +135,7 @@ class Duels:
         self.system = system_at(system, events, replayed, update)
         self.columns, self.update = events.columns, update
         first, last = (int(entrant) for entrant in events.columns.entrants[update : update + 2])
+        self.entries = int(heat_sizes(self.columns, update, update + 1).sum())
         players = events.columns.player[first:last]
         self.names = events.player_names[players].to_list()
         self.states: States = states_before(system, events, update, replayed)[players]
@@ -152,7 +153,7 @@ class Duels:
         moved: States = np.array(self.states[begin : begin + shift.size])
         moved[:, self.levels] += shift[:, None]
         place = self.columns, self.update, self.entered, moved, begin
-        run_kernel(self.system, self.kernels, *self.arguments, *place, totals)
+        run_kernel(self.system, self.kernels, shift.size * self.entries, *self.arguments, *place, totals)
         return totals
 
     def performances(self, begin: int, end: int) -> list[PerformanceRating]:

@@ -10,6 +10,8 @@ import math
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from podium.engine.inputs import Columns, Entrant, Scratch, nobody_finished, rank_at, slot_at, weight_at
 from podium.engine.rules import Points, enter, expect, judge_heat, kernel, rate_event, rate_heats, update_state
 from podium.engine.system import System, parameter
@@ -114,7 +116,8 @@ def judge_contest(
 @kernel
 def truncate(x: float) -> float:
     """Round towards zero, as integer division does."""
-    return math.floor(x) if x >= 0.0 else math.ceil(x)
+    whole: float = np.trunc(x)
+    return whole
 
 
 @kernel
@@ -183,7 +186,7 @@ def rating_of_rank(
 @kernel
 def order_of(entering: Any, states: Any, slot: int, worst_rank: float, n: int) -> float:
     """Return a whole number that is higher for a contestant with a higher rating or, among equals, a better place."""
-    points: float = math.ceil(read(states, slot, entering).rating - 0.5)
+    points: float = np.ceil(read(states, slot, entering).rating - 0.5)
     return points * (n + 1.0) - worst_rank
 
 
@@ -202,7 +205,7 @@ def top_correction(
     for i in range(start, stop):
         order = order_of(entering, entering_states, slot_at(columns, i, first), lines[i - start, WORST_RANK], n)
         low, high = min(low, order - 1.0), max(high, order)
-    middle = math.floor(0.5 * (low + high))
+    middle = np.floor(0.5 * (low + high))
     while low < middle < high:
         count = 0.0
         for i in range(start, stop):
@@ -212,7 +215,7 @@ def top_correction(
             low = middle
         else:
             high = middle
-        middle = math.floor(0.5 * (low + high))
+        middle = np.floor(0.5 * (low + high))
     total, points, left = 0.0, 0.0, top_size
     for i in range(start, stop):
         order = order_of(entering, entering_states, slot_at(columns, i, first), lines[i - start, WORST_RANK], n)

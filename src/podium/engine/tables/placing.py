@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from podium.kernels.compiled import compile_kernel, kernel
+from podium.kernels.compiled import compile_kernel, kernel, run_by_steps
 from podium.kernels.decimal_sums import decimal_sum
 
 COMPILED_MIN_ENTRIES = 100_000  # number of entries that justifies loading a kernel
@@ -255,9 +255,9 @@ def place_heats(reported: Reported, *, teams: bool, started: Any = None) -> Plac
     widest = int(np.diff(reported.heats).max(initial=0))
     result, order = np.empty(widest), np.empty(widest, np.int64)
     if teams and reported.team.size:
-        _compiled_place_teams(reported, result, np.empty(widest), order, places)
+        run_by_steps(_compiled_place_teams, size * widest, reported, result, np.empty(widest), order, places)
     else:
-        _compiled_place_lone(reported, result, order, places)
+        run_by_steps(_compiled_place_lone, size, reported, result, order, places)
     return places if started is None or not reported.finished.size else place_absent(places, reported, started)
 
 

@@ -148,7 +148,7 @@ def expected_scores(system: System, sides: Sides, count: int) -> Floats:
     if sides.start[count] < COMPILED_MIN_MEMBERS:
         _expect_all(params, entering, sides, expected)
     else:
-        run_kernel(system, _expect_kernels, params, entering, sides, expected)
+        run_kernel(system, _expect_kernels, count * count, params, entering, sides, expected)
     return expected
 
 

@@ -199,7 +199,9 @@ class Account:
         if stop - start < COMPILED_MIN_ENTRIES:
             return kind, np.array([with_entry(j) for j in theirs.tolist()])
         table, place = np.empty((stop - start, len(kind._fields))), (heat, first, (start, stop), i)
-        run_kernel(self.system, LIST_COMPARED, *self.system.arguments(), columns, *place, self.states, table)
+        run_kernel(
+            self.system, LIST_COMPARED, stop - start, *self.system.arguments(), columns, *place, self.states, table
+        )
         return kind, table[theirs - start]
 
     def faced(self) -> Iterator[ComparedHeat]:
@@ -279,7 +281,7 @@ class Account:
             if len(given) < COMPILED_MIN_ENTRIES:
                 totals = _credit_all(self.params, self.system.prototypes(), *numbers)
             else:
-                totals = run_kernel(self.system, CREDIT_ALL, *self.system.arguments(), *numbers)
+                totals = run_kernel(self.system, CREDIT_ALL, len(given), *self.system.arguments(), *numbers)
         causes = rules.causes(self.params, self.state(self.entrant), self.me, totals, after)._asdict()
         return given, {cause: float(points) for cause, points in causes.items() if points != 0.0}
 

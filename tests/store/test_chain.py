@@ -1,6 +1,7 @@
 """The log's hash chain reveals every altered, removed, added or moved entry. Reasons can be blanked."""
 
 import hashlib
+import hmac
 from contextlib import closing
 from dataclasses import asdict
 from itertools import pairwise
@@ -13,7 +14,16 @@ import podium
 from podium.log import chain as chain_check
 from podium.log.content import column_lists, contents_in
 from podium.log.database import StoreError
-from podium.log.log import GENESIS, HASHED, Head, chained_entries, entry_hash, newest_head, reason_hash
+from podium.log.log import (
+    GENESIS,
+    HASHED,
+    Head,
+    chained_entries,
+    entry_hash,
+    keyed_digest,
+    newest_head,
+    reason_hash,
+)
 from podium.log.pools import get_pool
 from podium.log.schema import log, pools, reason, witness
 from podium.systems import find
@@ -271,6 +281,8 @@ def test_a_guessed_name_cannot_be_confirmed_without_the_secret(filled):
     digests = [row.digest for row in stored]
     assert digests.count(content.digest(secret)) == 1
     assert content.digest(b"") not in digests
+    plain = hashlib.blake2b(b"text", digest_size=16).digest()
+    assert keyed_digest(b"text", secret) == hmac.digest(secret, plain, "sha256")[:16]
     assert all(len(row.digest) == (16 if row.kind in ("submit", "amend") else 0) for row in stored)
 
 

@@ -3,13 +3,13 @@
 Numbers are read back exactly as they were.
 """
 
+import functools
 import json
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from itertools import chain, groupby
-from operator import add
+from itertools import chain, pairwise
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -103,20 +103,23 @@ class Content(NamedTuple):
     def digest(self, secret: bytes) -> bytes:
         """Return the digest of the content as sent, with names instead of numbers, keyed with the pool's secret."""
         begin = head_begin(self.event_id, None if self.is_placed else self.order, self.started_at)
-        return keyed_digest(self.lines(begin, lambda names: map(encode_text, names)).encode(), secret)
+        return keyed_digest(self.lines(begin, encode_text).encode(), secret)
 
     def body(self, numbers: Mapping[str, int], absent: Iterable["Absent"] = ()) -> bytes:
         """Return the lines with the numbers of players, and add one quit line for each absent entrant."""
         begin = head_begin(self.event_id, self.order, self.started_at)
-        lines = self.lines(begin, lambda names: map(str, map(numbers.__getitem__, names)))
-        return (lines + "".join(map(self.quit_line, absent))).encode()
+        return (self.lines(begin, numbers.__getitem__) + "".join(map(self.quit_line, absent))).encode()
 
-    def lines(self, begin: str, written: Callable[[Iterable[str]], Iterable[str]]) -> str:
-        """Return the rows, each of which begins with `begin`. Players and equipment appear in their written form."""
-        ends = written(self.players)
+    def lines(self, begin: str, write: Callable[[str], Any]) -> str:
+        """Return the rows, each of which begins with `begin`.
+
+        Args:
+            write: function that returns the text or number to write for a player or a piece of equipment.
+        """
+        ends: Iterable[Any] = map(write, self.players)
         if self.shared:
-            equipment = ("".join(map(',"{}":{}'.format, row, written(row.values()))) for row in self.shared)
-            ends = map(add, ends, equipment)
+            equipment = ("".join(f',"{name}":{write(row[name])}' for name in row) for row in self.shared)
+            ends = map("{}{}".format, ends, equipment)
         return json_lines(begin, self.fields, ends)
 
     def quit_line(self, absent: "Absent") -> str:
@@ -126,7 +129,7 @@ class Content(NamedTuple):
         if absent.team is not None:
             row["team"] = absent.team
         fields = json.dumps(row, ensure_ascii=False, separators=(",", ":"))[:-1]
-        return json_lines(fields, [""], [str(absent.player)])
+        return json_lines(fields, [""], [absent.player])
 
 
 @immutable
@@ -137,7 +140,7 @@ class Absent:
     team: str | None
 
 
-def json_lines(begin: str, fields: Iterable[str], ends: Iterable[str]) -> str:
+def json_lines(begin: str, fields: Iterable[str], ends: Iterable[Any]) -> str:
     return "".join([f"{begin}{row}{PLAYER_NEXT}{end}{LINE_END}" for row, end in zip(fields, ends, strict=True)])
 
 
@@ -261,6 +264,7 @@ def starts_in(columns: Mapping[str, list[Any]]) -> tuple[Order | None, list[int]
     return None, [0] * len(columns["event_id"])
 
 
+@functools.lru_cache(maxsize=1)  # the lines and the digest of an event have the same one
 def head_begin(event_id: str, order: Order | None, started_at: int) -> str:
     """Return the fields of a row up to the date or number, which are the same in all rows of an event.
 
@@ -279,11 +283,9 @@ def start_in(row: Mapping[str, Any]) -> int:
 
 def spans_of(ids: Sequence[str]) -> Iterator[tuple[str, int, int]]:
     """Yield each run of rows with the same ID: the ID, the first row, and the row after the last one."""
-    first = 0
-    for event_id, same in groupby(ids):
-        stop = first + sum(1 for _ in same)
-        yield event_id, first, stop
-        first = stop
+    begins = [row for row, (one, other) in enumerate(pairwise(ids), start=1) if one != other]
+    for first, stop in pairwise([0, *begins, len(ids)]):
+        yield ids[first], first, stop
 
 
 def first_values(columns: Mapping[str, list[Any]], name: str) -> dict[str, str]:

@@ -5,8 +5,8 @@ hashed. These include the place in the chain instead of the entry's number. The 
 excluded. Reasons and titles have separate salted hashes, so their texts can be blanked without breaking the chain.
 """
 
+import functools
 import hashlib
-import hmac
 import json
 import re
 import secrets
@@ -46,7 +46,8 @@ CURRENT_KINDS = {UNVOID: "unvoid", ANONYMIZE: "anonymize"}  # current names of k
 WITH_CONTENT = (SUBMIT, AMEND, MOVE)  # kinds whose body is an event's content; the digest identifies repeats
 DIGEST_BYTES = SALT_BYTES = 16
 TITLED = (*WITH_CONTENT, PLAN, DETAIL)  # kinds whose body may have a title or details
-TITLE = re.compile(rb'(?:, ?"(?:title|url|details)": ?"(?:[^"\\]|\\.)*")+')  # in JSON; texts escape "
+TEXT = rb', ?"(?:title|url|details)": ?"(?:[^"\\]|\\.)*"'  # in JSON; texts escape "
+TITLE = re.compile(TEXT + b"(?:" + TEXT + b")*")  # not "(...)+", because a search for a comma is eight times as fast
 SEAL = b',"sealed":"'  # precedes the hash of a title in a body
 SELECT_SEQUENCE = sa.text("SELECT seq FROM sqlite_sequence WHERE name = 'log'")
 DRAW_SEQUENCE = sa.text("SELECT nextval(pg_get_serial_sequence('log', 'seq')) FROM generate_series(1, :count)")
@@ -157,8 +158,17 @@ def json_entry(subject: str, details: Any, actor: str, reason: str = "") -> LogE
 
 def keyed_digest(content: bytes, secret: bytes) -> bytes:
     """Return a digest that identifies equal content, but reveals nothing to anyone who lacks the secret."""
-    digest = hashlib.blake2b(content, digest_size=DIGEST_BYTES).digest()
-    return hmac.digest(secret, digest, "sha256")[:DIGEST_BYTES]  # RFC 2104
+    inner, outer = (keyed.copy() for keyed in keyed_hashes(secret))
+    inner.update(hashlib.blake2b(content, digest_size=DIGEST_BYTES).digest())
+    outer.update(inner.digest())
+    digest: bytes = outer.digest()
+    return digest[:DIGEST_BYTES]
+
+
+@functools.lru_cache(maxsize=1)  # copying them takes a fifth of the time of `hmac.digest`
+def keyed_hashes(secret: bytes) -> list[Any]:
+    """Return the inner and the outer SHA-256 of an HMAC (RFC 2104), begun with a secret of at most 64 bytes."""
+    return [hashlib.sha256(bytes(byte ^ pad for byte in secret.ljust(64, b"\0"))) for pad in (0x36, 0x5C)]
 
 
 def append(pool: PoolView, kind: str, entries: Sequence[LogEntry]) -> Logged:

@@ -154,7 +154,7 @@ def upsert_statement(table: sa.Table, database: str, rows: int) -> str:
     return f"{insert_statement(table, database, rows)} {conflict}"
 
 
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+EPOCH, MICROSECOND = datetime(1970, 1, 1, tzinfo=UTC), timedelta(microseconds=1)
 DAY_US = 86_400_000_000
 
 
@@ -164,7 +164,7 @@ def instant(microseconds: int) -> datetime:
 
 
 def microseconds(moment: datetime) -> int:
-    return (moment - EPOCH) // timedelta(microseconds=1)
+    return (moment - EPOCH) // MICROSECOND
 
 
 def now() -> int:

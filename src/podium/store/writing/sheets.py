@@ -280,12 +280,11 @@ def brought_by(pool: PoolReader, sheet: Sheet) -> dict[str, BroughtEvent]:
 
 def sent_events(pool: PoolReader, contents: Mapping[str, Content]) -> list[Sent]:
     """Return the events of a sheet, by the sheet's own IDs."""
-    numbers = sent_numbers(pool, sorted({name for content in contents.values() for name in content.names}))
-
-    def numbered(content: Content) -> str:
-        return content.lines("", lambda names: (str(numbers.get(name, repr(name))) for name in names))
-
-    return [Sent(own_id, content, row_set(numbered(content))) for own_id, content in contents.items()]
+    names = sorted({name for content in contents.values() for name in content.names})
+    written = {name: repr(name) for name in names} | sent_numbers(pool, names)
+    return [
+        Sent(own_id, content, row_set(content.lines("", written.__getitem__))) for own_id, content in contents.items()
+    ]
 
 
 Key = tuple[int, tuple[str, ...]]  # time of an event, and the sorted rows of its content without ID and time

@@ -17,7 +17,7 @@ from podium.service.api.bodies import adapter, validate
 from podium.service.http.errors import BusyError, UnexpectedError
 from podium.service.http.json import loads
 from podium.service.http.keys import require_role
-from podium.service.http.requests import CurrentStore, CurrentThreads, Threads, from_state, run_in
+from podium.service.http.requests import CurrentStore, CurrentThreads, Threads, from_state, made_of, run_in
 from podium.service.http.visitors import Visitor, check_reader, read_bytes
 from podium.service.metrics import Metrics
 from podium.service.watchers import Watchers
@@ -215,5 +215,5 @@ class AdminAct(WriterAct):
     key: Admin
 
 
-RequestedWrite = Annotated[WriterAct, Depends()]
-RequestedAct = Annotated[AdminAct, Depends()]
+RequestedWrite = Annotated[WriterAct, made_of(WriterAct)]
+RequestedAct = Annotated[AdminAct, made_of(AdminAct)]

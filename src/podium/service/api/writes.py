@@ -9,7 +9,7 @@ from dataclasses import fields, replace
 from datetime import datetime, timedelta
 from typing import Annotated, Any, TypeVar
 
-from fastapi import APIRouter, Depends, Path, Query, Response
+from fastapi import APIRouter, Path, Query, Response
 from fastapi.concurrency import run_in_threadpool
 from pydantic import Field
 
@@ -44,6 +44,7 @@ from podium.service.http.keys import (
 from podium.service.http.requests import (
     IfMatch,
     StrictRoute,
+    made_of,
     operation_id,
     run_in,
     versions_in,
@@ -99,7 +100,7 @@ class RerateAct(AdminAct):
         return Rerated(await self.run(self.store.run, pool, act, reason=reason))
 
 
-RequestedRerate = Annotated[RerateAct, Depends()]
+RequestedRerate = Annotated[RerateAct, made_of(RerateAct)]
 
 
 @router.post("", status_code=201)
@@ -232,7 +233,7 @@ class Correction(AdminAct):
         return json_response(Receipt, receipt)
 
 
-RequestedCorrection = Annotated[Correction, Depends()]
+RequestedCorrection = Annotated[Correction, made_of(Correction)]
 
 
 @router.put(

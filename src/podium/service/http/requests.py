@@ -106,6 +106,16 @@ def from_state(name: str) -> Any:
     return Depends(part)
 
 
+def made_of(record: type[Any]) -> Any:
+    """Return a dependency that makes a record of the dependencies that its fields name."""
+
+    async def make(**parts: Any) -> Any:  # a coroutine, because it needs no thread
+        return record(**parts)
+
+    make.__dict__["__signature__"] = signature(record)
+    return Depends(make)
+
+
 async def current_store(request: Request) -> Store:
     """Return the store. Its reads answer to hidden IDs of players only for admins."""
     store: Store = request.app.state.store

@@ -156,7 +156,8 @@ class Store(Reader):
             The receipts or the error for each sender, in order. A `LongWorkError` marks submissions that were left.
         """
         try:
-            self.follow(pool_name)
+            if not self.snapshots.holds(pool_name):
+                self.follow(pool_name)  # reads the log before the pool is locked
             if len(sent) > 1:
                 return [*self._submit_all(pool_name, sent)]
         except UnavailableError as error:

@@ -17,7 +17,7 @@ from typing import Any
 YOUNG = 1  # the youngest generations, which are scanned between consecutive pauses
 SERVICE_OBJECTS = 50_000  # number of new objects that starts a scan in a service; the answer to a large batch has fewer
 LEFT_OBJECTS = 500_000  # number of surviving new objects that starts a scan between consecutive pauses
-M_MMAP_THRESHOLD, LARGE_BYTES = -3, 128 * 1024  # the option's number in malloc.h, and glibc's own first value
+M_MMAP_THRESHOLD, LARGE_BYTES = -3, 1 << 20  # the option's number in malloc.h, and more than the answer to a batch
 
 
 def keep_loaded() -> None:

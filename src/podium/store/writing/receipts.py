@@ -1,7 +1,7 @@
 """Receipts for submitted events, and the totals of a change."""
 
 from collections.abc import Collection
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
@@ -61,7 +61,7 @@ class Rerated:
     )
 
 
-@answer
+@dataclass(slots=True)  # not frozen, like a change: a batch has a thousand
 class Receipt:
     """The response to the submission of an event."""
 
@@ -75,14 +75,14 @@ class Receipt:
     effects: tuple[Effect, ...] = described(
         "The largest rating changes that the request would cause. Only in the first receipt of a dry run."
     )
-    totals: Totals | None = described(
+    totals: Totals | None = described(  # noqa: RUF009  (a field)
         "The totals of the changes that the request would cause. Only in the first receipt of a dry run."
     )
     next: str | None = described("Cursor for the next page of effects (`effects_after`). Null on the last page.")
     warnings: tuple[str, ...] = described(
         "Warnings about names that are similar to existing ones, unused values, and details of players."
     )
-    head: Head | None = described(
+    head: Head | None = described(  # noqa: RUF009  (a field)
         "Head of the log. Keep it, so that `podium verify --head` can detect removed entries. Null in a dry run."
     )
     notice: str = described(

@@ -15,6 +15,7 @@ from podium.log.players import is_reserved
 from podium.service import create_app
 from podium.service.http import keys as access
 from podium.service.http import visitors
+from podium.service.web.rendering import STATIC_ADDRESS
 from podium.store import Store, keys
 from podium.store.keys import create_key, rotate_session_secret
 from podium.systems import find
@@ -118,7 +119,7 @@ def sign_in(browser, store, role="admin", pool=None):
     return keys.list_keys(store.engine)[-1].id
 
 
-def test_responses_are_compressed_unless_signed_in(store, browser):
+def test_responses_except_static_files_are_compressed_unless_signed_in(store, browser):
     secret = create_key(store.engine, "reader", "read", "main")
     gzip = {"Accept-Encoding": "gzip"}
     keyed = browser.get(f"{BASE}/main/events/e1", headers=gzip | {"Authorization": f"Bearer {secret}"})
@@ -128,6 +129,7 @@ def test_responses_are_compressed_unless_signed_in(store, browser):
     sign_in(browser, store)
     for path in ("/open", "/main", "/admin"):
         assert "content-encoding" not in browser.get(path, headers=gzip).headers
+    assert browser.get(f"{STATIC_ADDRESS}/podium.css", headers=gzip).headers["content-encoding"] == "gzip"
 
 
 def test_a_session_ends_by_revocation_rotation_or_expiry(store, browser, monkeypatch):

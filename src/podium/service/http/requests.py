@@ -270,8 +270,9 @@ class CompressionMiddleware:
         self.compressed = GZipMiddleware(app, LEAST_BYTES, LEVEL, exclude_content_types=excluded)
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        is_signed_in = scope["type"] == "http" and self.session_cookie in HTTPConnection(scope).cookies
-        await (self.app if is_signed_in else self.compressed)(scope, receive, send)
+        is_page = scope["type"] == "http" and not scope["path"].startswith("/static/")
+        is_private = is_page and self.session_cookie in HTTPConnection(scope).cookies
+        await (self.app if is_private else self.compressed)(scope, receive, send)
 
 
 HOST = re.compile(rb"[\w.:\[\]%~-]+")

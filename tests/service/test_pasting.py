@@ -61,6 +61,9 @@ def test_only_the_first_paste_asks_for_the_order_of_events(store):
     assert [str(each.started_at.date()) for each in (first, second)] == [day, day]
     assert stored.headers["location"].endswith(f"/events/{quote(second.event_id)}")
     assert [each.title for each in (first, second)] == ["Mario Kart"] * 2
+    assert [each.event_id for each in (first, second)] == [day, f"{day} #2"]
+    dry = admin.send(admin.get(f"/events/{day}"), f"/events/{day}/void")
+    assert "Void Mario Kart" in words(dry.text)
     apply(admin, send(admin, "race;date;player;place\ns1;2026-10-02;Jonas;1\ns1;2026-10-02;Tobi;2\n", "season.csv"))
     assert len(events(store)) == 3
     assert not store.verification().findings
@@ -78,7 +81,7 @@ def test_an_undated_pool_has_no_date_field(store):
     assert (store.order("main"), events(store)[0].sequence) == ("sequence", 1)
     assert "started_at" not in dict(form_of(admin.get("/upload").text, "/upload")[1])
     apply(admin, send(admin, "1. Tobi\n2. Jonas\n"))
-    assert [each.sequence for each in events(store)] == [1, 2]
+    assert [(each.event_id, each.sequence) for each in events(store)] == [("w1", 1), ("Result", 2)]
 
 
 @pytest.mark.parametrize("text", [PLACES, "Jonas beat Henk 11-7", "1. Jonas 2. Henk"])

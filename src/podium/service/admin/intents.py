@@ -141,7 +141,7 @@ KINDS = {
     ),
     "void": Kind(
         ADMIN, lambda details: submission.void(details["event_id"]),
-        "Void {event_id}", "Void event", "Saved. {event_id} no longer counts.",
+        "Void {event}", "Void event", "Saved. {event} no longer counts.",
     ),
     "void_player": Kind(
         ADMIN, lambda details: accounts.void_player(details["player"]),
@@ -149,11 +149,11 @@ KINDS = {
     ),
     "withdraw": Kind(  # the sender withdraws a new result
         WRITE, lambda details: submission.void(details["event_id"], [details["version"]]),
-        "Undo {event_id}", "Undo", "Undone. {event_id} does not count.", has_reason=False,
+        "Undo {event}", "Undo", "Undone. {event} does not count.", has_reason=False,
     ),
     "unvoid": Kind(
         ADMIN, lambda details: submission.unvoid(details["event_id"]),
-        "Unvoid {event_id}", "Unvoid event", "Saved. {event_id} counts again.",
+        "Unvoid {event}", "Unvoid event", "Saved. {event} counts again.",
     ),
     "merge": Kind(
         ADMIN, lambda details: accounts.merge(details["player"], details["into"]),
@@ -217,12 +217,12 @@ class Intent:
 
     def words(self) -> dict[str, Any]:
         """Return the names for sentences about the change."""
-        words = {**self.details}
+        words = {"event": self.details.get("title") or self.details.get("event_id"), **self.details}
         if ROWS in words:
             number = words[ROWS]["event_id"].n_unique()
             words["events"] = counted(number, "event")
             titles = words[ROWS].get_column("title", default=None)
-            words["event"] = (None if titles is None else titles[0]) or words.get("event_id", "")
+            words["event"] = (None if titles is None else titles[0]) or words["event"]
             words["results"] = "your result" if number == 1 else f"your {number:,} results"
         if "sheet" in words:
             words["sheet"] = words["sheet"][0]
@@ -268,7 +268,7 @@ def undo_of(admission: Admission, intent: Intent) -> str:
     """Store the change that would undo this one, and return its number. Return an empty string if there is no undo."""
     if intent.name not in UNDONE_BY:
         return ""
-    details = {name: intent.details[name] for name in ("event_id", "player") if name in intent.details}
+    details = {name: intent.details[name] for name in ("event_id", "title", "player") if name in intent.details}
     if intent.name == "amend":
         event = admission.store.event(admission.pool, details["event_id"])
         details[ROWS] = pl.DataFrame(rows_of(event), infer_schema_length=None)

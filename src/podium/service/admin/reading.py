@@ -126,7 +126,24 @@ def read_file(
     uploaded = with_dates(
         frame, upload, title, start, every, asks=asks_order, typed=start != today, is_pasted=name == PASTED
     )
-    return replace(uploaded, answers=tuple(answers or ())) if isinstance(uploaded, Interview) else uploaded
+    if isinstance(uploaded, Interview):
+        return replace(uploaded, answers=tuple(answers or ()))
+    return with_dates_as_ids(uploaded) if name == PASTED else uploaded
+
+
+def with_dates_as_ids(upload: Upload) -> Upload:
+    """Name pasted events without a name by their dates, or "Result" if they have no dates."""
+    unnamed = Path(PASTED).stem
+    made = [event_id for event_id in upload.made if event_id.partition(" #")[0] == unnamed]
+    date = (
+        pl.col("started_at").cast(pl.String).str.head(10) if "started_at" in upload.rows.columns else pl.lit("Result")
+    )
+    events = upload.rows.filter(pl.col("event_id").is_in(made))
+    ids = dict(events.select("event_id", name=pl.col("event_id").str.replace(unnamed, date, literal=True)).iter_rows())
+    rows = upload.rows.with_columns(pl.col("event_id").replace(ids))
+    return replace(
+        upload, rows=rows, made={ids.get(event_id, event_id): part for event_id, part in upload.made.items()}
+    )
 
 
 def with_dates(

@@ -322,5 +322,5 @@ async def amend(admission: Admin, event_id: EventId) -> Response:
 @router.post("/events/{event_id}/{act}")
 async def change_status(admission: Admin, event_id: EventId, act: Literal["void", "unvoid"]) -> Response:
     """Preview voiding an event, or unvoiding it, without storing it."""
-    await admission.form()
-    return await look_at(admission, Intent(act, {"event_id": event_id}))
+    form = await admission.form()
+    return await look_at(admission, Intent(act, {"event_id": event_id, "title": form.text("title")}))

@@ -374,6 +374,7 @@ def save(admission: Admission, result: ResultForm) -> Response:
     count(admission, receipts)
     event_id, undo, sentence = receipts[0].event_id, "", "This result was already saved. It counts only once."
     if not receipts[0].duplicate:  # a sender may withdraw a result only if it was new
-        details = {"event_id": event_id, "version": store.event(admission.pool, event_id).version}
+        version = store.event(admission.pool, event_id).version
+        details = {"event_id": event_id, "title": result.title, "version": version}
         undo, sentence = Intent("withdraw", details).keep(admission), "Saved."
     return go_on(admission.request, pool_address(admission.pool, "events", event_id), sentence, undo)

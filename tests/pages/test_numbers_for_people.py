@@ -161,4 +161,6 @@ def test_colours_are_only_in_the_tokens():
         "forms.js",
         "tonight.js",
         "mark.svg",
+        "icon.png",
+        "manifest.json",
     } == set(FILES)

@@ -191,6 +191,10 @@ def test_pages_load_nothing_from_other_sites(store):
             assert client.head(path).content == b""
         icon = client.get("/favicon.ico")
         assert (icon.status_code, icon.headers["content-type"]) == (200, "image/svg+xml")
+        manifest = re.search('<link rel="manifest" href="(.*?)">', client.get("/").text)[1]
+        for each in client.get(manifest).json()["icons"]:
+            touch = client.get(f"{manifest.rpartition('/')[0]}/{each['src']}")
+            assert (touch.headers["content-type"], touch.content[:8]) == ("image/png", b"\x89PNG\r\n\x1a\n")
         reference = client.get("/api/docs").text
         for route, methods in document["paths"].items():
             assert f"<code>{route}</code>" in reference

@@ -92,9 +92,9 @@ def without_spaces(style: str) -> str:
 
 def static_content(name: str) -> bytes:
     """Return the content to send for a file in the `static` folder. Style sheets and scripts are minified."""
-    text = files("podium.pages").joinpath("static", name).read_text(encoding="utf-8")
+    content = files("podium.pages").joinpath("static", name).read_bytes()
     if name.endswith(".css"):
-        text = without_spaces(text)
-    elif name.endswith(".js"):
-        text = INDENT.sub("", COMMENT.sub("", text))
-    return text.encode()
+        return without_spaces(content.decode()).encode()
+    if name.endswith(".js"):
+        return INDENT.sub("", COMMENT.sub("", content.decode())).encode()
+    return content

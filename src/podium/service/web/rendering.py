@@ -96,6 +96,8 @@ MEDIA_TYPES = {
     "forms.js": "text/javascript; charset=utf-8",
     "tonight.js": "text/javascript; charset=utf-8",
     "mark.svg": "image/svg+xml",
+    "icon.png": "image/png",  # for home screens of phones, which may cut off a tenth at each side
+    "manifest.json": "application/manifest+json",
 }
 FOREVER = {"Cache-Control": "public, max-age=31536000, immutable", "X-Content-Type-Options": "nosniff"}
 FILES: Final = {name: static_content(name) for name in MEDIA_TYPES}
@@ -121,7 +123,7 @@ async def icon() -> Response:
 
 CONTENT_SECURITY_POLICY: Final = (
     "default-src 'none'; style-src 'self'; img-src 'self' data:; script-src 'self'; connect-src 'self';"
-    " form-action 'self'; base-uri 'none'; frame-ancestors {}"
+    " manifest-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors {}"
 )
 HEADERS: Final = {
     "Cache-Control": "private, no-cache",

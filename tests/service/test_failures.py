@@ -96,7 +96,7 @@ def test_separate_submissions_wait_once_for_an_outage(store):
         attempts.append(sent)
         raise UnavailableError("away")
 
-    store._submit_one = unavailable
+    store._submit = unavailable
     outcomes = store.submit_each("main", [(rows(1, "ba"), "", {}), (rows(2, "ab"), "", {}), (rows(3, "ab"), "", {})])
     assert [type(each) for each in outcomes] == [UnavailableError] * 3
     assert len(attempts) == 1

@@ -16,7 +16,7 @@ from podium.log.pools import day_shown, parse_day, read_when
 from podium.matchmaking import matcher
 from podium.matchmaking.matcher import Match, Policy, Ticket
 from podium.matchmaking.pairing import match_quality, odds_scale
-from podium.service.api.bodies import MAX_PREDICTED, PredictRequest, Tickets
+from podium.service.api.bodies import MAX_PREDICTED, PredictRequest, Tickets, adapter
 from podium.service.api.dependencies import Admin, KeyedReader, Sent, json_response
 from podium.service.api.fixtures import Margin
 from podium.service.http.errors import error_responses
@@ -128,7 +128,12 @@ def leaderboard(
     if request.headers.get("if-none-match") == headers["ETag"]:
         return Response(status_code=304, headers=headers)
     if max_deviation is None and at is None:
-        answer = json_response(Leaderboard, store.leaderboard(pool, listing, top=top, after=cursor))
+        body = store.answers.value(
+            ("leaderboard", pool, listing, top, cursor),
+            store.edition(pool),
+            lambda: adapter(Leaderboard).dump_json(store.leaderboard(pool, listing, top=top, after=cursor)),
+        )
+        answer = Response(body, media_type="application/json")
     elif cursor is not None:
         raise RefusedError("cursor", ALONE)
     elif not listing.provisional:

@@ -206,6 +206,13 @@ def test_response_examples_fit_their_schemas(service):
         assert [each.message for each in validator.iter_errors(schemas[name]["examples"][0])] == [], name
 
 
+def test_bodies_name_the_limits_of_texts(service):
+    fields = service.openapi()["components"]["schemas"]["NewPool"]["properties"]
+    texts = {name: fields[name].get("anyOf", [fields[name]])[0] for name in ("name", "title", "contact", "player_word")}
+    limits = {name: text["maxLength"] for name, text in texts.items()}
+    assert limits == {"name": 200, "title": 200, "contact": 500, "player_word": 40}
+
+
 def test_request_examples_belong_to_bodies(service):
     assert bodies.EXAMPLES.keys() <= service.openapi()["components"]["schemas"].keys()
 

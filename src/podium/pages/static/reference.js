@@ -1,4 +1,5 @@
-// Filters the operations of the API, opens the group of an address, and marks the operation that one reads.
+// Filters the operations of the API, copies examples, opens the group of an address, and marks the operation that one
+// reads.
 // The page is complete without it.
 "use strict";
 const filter = document.querySelector("[data-operations]");
@@ -23,6 +24,13 @@ box.addEventListener("input", () => {
     if (contents) [contents.hidden, contents.open] = [group.hidden, group.open];
   }
 });
+if (matchMedia("(width<=40rem)").matches) document.querySelector("[data-calls]").open = false;
+for (const text of navigator.clipboard ? document.querySelectorAll("pre") : []) {
+  const copy = Object.assign(document.createElement("button"), { className: "copy", type: "button", textContent: "Copy" });
+  const content = text.textContent;
+  copy.addEventListener("click", () => navigator.clipboard.writeText(content).then(() => (copy.textContent = "Copied")));
+  text.prepend(copy);
+}
 const open = () => {
   const target = document.getElementById(location.hash.slice(1));
   if (target) {

@@ -20,10 +20,11 @@ from pydantic import (
 
 from podium.ledger.point_schemes import MAX_CHARACTERS
 from podium.log.players import IDS
-from podium.log.pools import Order
+from podium.log.pools import MAX_CONTACT_CHARACTERS, MAX_WORD_CHARACTERS, Order
 from podium.results.columns import MAX_KINDS, MAX_URL, MAX_WEIGHT, SHARED
 from podium.results.headings import column_meant_by
-from podium.service.http.json import MAX_SENT_CHARACTERS, Identifier, Name, RefusedError, SentName, printable
+from podium.results.names import LONGEST
+from podium.service.http.json import Identifier, Name, RefusedError, SentName, printable
 from podium.views.details import DETAILS
 
 Body = TypeVar("Body", bound=BaseModel)
@@ -177,7 +178,10 @@ class Entry(PlayerFields):
 class Event(Strict):
     """One race or match."""
 
-    event_id: Annotated[str, Field(min_length=1, max_length=200)]
+    event_id: Annotated[
+        str,
+        Field(min_length=1, max_length=200, description="ID of the race or match. It counts only once in its pool."),
+    ]
     started_at: Annotated[Moment, AfterValidator(not_in_the_future)] | None = Field(
         None,
         description="Start time. Default: the time at which the event is received. Pools with the `sequence` order have"
@@ -224,7 +228,7 @@ class Batch(Strict):
     events: Annotated[list[Event], Field(min_length=1, max_length=MAX_EVENTS, fail_fast=True)]
 
 
-def new_text(description: str, most: int = MAX_SENT_CHARACTERS) -> Any:
+def new_text(description: str, most: int) -> Any:
     """Return a field for a new text. None keeps the present one."""
     return Field(None, max_length=most, description=description)
 
@@ -232,13 +236,15 @@ def new_text(description: str, most: int = MAX_SENT_CHARACTERS) -> Any:
 class Description(Strict):
     """A pool's description, and who can read it. Omitted fields keep their values. An empty string clears a field."""
 
-    title: str | None = new_text("Title shown on pages.")
-    contact: str | None = new_text("Email address or web page of the person who corrects results.")
-    player_word: str | None = new_text("Word for a single player, such as rider.")
+    title: str | None = new_text("Title shown on pages.", LONGEST)
+    contact: str | None = new_text(
+        "Email address or web page of the person who corrects results.", MAX_CONTACT_CHARACTERS
+    )
+    player_word: str | None = new_text("Word for a single player, such as rider.", MAX_WORD_CHARACTERS)
     public: bool | None = Field(
         None, description="True if anyone can read the pages and data without a key. Initially false."
     )
-    time_zone: str | None = new_text("Time zone of dates on pages, such as Europe/Berlin.")
+    time_zone: str | None = new_text("Time zone of dates on pages, such as Europe/Berlin.", 64)
     points_scheme: str | None = new_text(
         "Championship points: the name of a scheme or a list of points, plus any settings.", MAX_CHARACTERS
     )

@@ -14,7 +14,7 @@ from fastapi import Path
 from pydantic import AfterValidator, Field
 from pydantic_core import from_json
 
-from podium.results.names import NONCHARACTERS, SPACES, normalise, refusal
+from podium.results.names import LONGEST, NONCHARACTERS, SPACES, normalise, refusal
 from podium.results.reading import repeated_key
 from podium.support.words import BEFORE_DOTS
 
@@ -179,7 +179,14 @@ def not_blank(name: str) -> str:
 
 
 SentName = Annotated[
-    str, Field(min_length=1, max_length=MAX_SENT_CHARACTERS, description=NAME_RULE), AfterValidator(not_blank)
+    str,
+    Field(
+        min_length=1,
+        max_length=MAX_SENT_CHARACTERS,
+        description=NAME_RULE,
+        json_schema_extra={"maxLength": LONGEST},  # once it is normalized
+    ),
+    AfterValidator(not_blank),
 ]
 Name = Annotated[SentName, AfterValidator(normalised_name)]
 Identifier = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(verbatim_id)]

@@ -62,12 +62,12 @@ def board_of(pool: PoolAt, span: Span, top: int) -> FinalLeaderboard:
 
 
 def final_leaderboards(pool: PoolAt) -> tuple[FinalLeaderboard, ...]:
-    """Return the leader at the end of each season.
+    """Return the first three players at the end of each season.
 
     Returns:
-        The seasons with their leaders, newest first. The last entry is the time before the first season.
+        The seasons with these players, newest first. The last entry is the time before the first season.
     """
-    return tuple(board_of(pool, span, 1) for span in reversed([*season_spans(pool)]))
+    return tuple(board_of(pool, span, 3) for span in reversed([*season_spans(pool)]))
 
 
 def final_leaderboard(pool: PoolAt, season: str, *, before: bool = False, top: int = 200) -> FinalLeaderboard:

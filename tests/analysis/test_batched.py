@@ -20,6 +20,7 @@ from podium.systems import find, names
 SHARED = [name for name in names() if can_share(find(name)())]
 
 
+@pytest.mark.usefixtures("compiled")
 @pytest.mark.parametrize("name", times(SHARED[::4], SHARED))  # one kernel for each
 @settings(max_examples=10)
 @given(rows=histories(heats=2))

@@ -97,7 +97,7 @@ def test_events_get_numbers_and_then_their_dates_again(store):
         store.submit("same", undated(f"w{day}", *pair))
     store.void("same", "w4")
     before, dates = standings(store), whens(store)
-    assert store.set_order("main", "sequence", dry_run=True) > 0
+    assert store.set_order("main", "sequence", dry_run=True).rerated > 0
     assert (standings(store), store.order("main"), len(store.log("main"))) == (before, "dated", 8)
     store.set_order("main", "sequence", actor="ana")
     assert store.order("main") == "sequence"

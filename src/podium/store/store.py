@@ -31,7 +31,7 @@ from podium.store.writing import (
     submission,
 )
 from podium.store.writing.proposals import Act, Proposal, Sheet, StaleError
-from podium.store.writing.receipts import Receipt, Rerated
+from podium.store.writing.receipts import Receipt
 from podium.store.writing.sheet_corrections import SheetChanges
 from podium.store.writing.submission import Submission
 
@@ -84,7 +84,8 @@ class Store(Reader):
             listed: number of receipts that list their rating changes, unless it is a dry run. Default: all.
 
         Returns:
-            The result of the change: one receipt, several receipts, or the number of changed ledger rows.
+            The result of the change: one receipt, several receipts, or the number of changed ledger rows. A dry run
+            returns the totals and the largest effects with this number.
 
         Raises:
             StaleError: the pool has changed since the preview.
@@ -100,7 +101,7 @@ class Store(Reader):
 
         read = partial(self.read_pool, pool_name, as_stored=True)
         if dry_run:
-            return read(lambda pool: execution.dry_run(pool, propose, effects_after)).answer
+            return read(lambda pool: execution.dry_run(pool, propose, effects_after))
         self.follow(pool_name)
         return execution.run(read, partial(self.locking, pool_name), propose, listed=listed).answer
 
@@ -188,26 +189,6 @@ class Store(Reader):
     register, post_places = writes(administration.register), writes(fixtures.post_places)
     plan_fixture, cancel_fixture = writes(fixtures.plan_fixture), writes(fixtures.cancel_fixture)
     preview = reads(previews.preview, as_stored=True)
-
-    def dry_run(self, pool_name: str, act: Act, *, effects_after: str | None = None) -> Rerated:
-        """Return the totals and the largest effects of a change without making it. No other writer has to wait.
-
-        Args:
-            act: the change.
-            effects_after: the `next` value of the previous page of effects.
-
-        Returns:
-            The number of ledger rows that would change, the totals of the changes, and the largest effects.
-
-        Raises:
-            PodiumError: the change is invalid, and would also be rejected if it were actually made.
-        """
-
-        def look(pool: PoolReader) -> Rerated:
-            refuse_closed(pool)
-            return execution.rerated(execution.plan(pool, act(pool, "", "")), effects_after)
-
-        return self.read_pool(pool_name, look, as_stored=True)
 
     # Players
 

@@ -12,7 +12,7 @@ from podium.service.admin.records import DEEDS
 from podium.service.http.errors import AccessError
 from podium.service.http.keys import find_visible_key, lacking, refuse_limited, visible_keys
 from podium.service.http.visitors import Form
-from podium.service.web.rendering import PageRouter, address, go_on
+from podium.service.web.rendering import PageRouter, go_on
 from podium.service.webhooks import DeliveryError, send_test
 from podium.store import keys as store_keys
 from podium.views.models import LogRecord
@@ -26,37 +26,37 @@ router = PageRouter(prefix=POOL_ADDRESS, include_in_schema=False)
 @shows(router, "/keys")
 def keys_page(admission: Admission, _form: Form) -> FormsPage:
     store, pool = admission.store, admission.header
-    base = address("admin", pool.name, "keys")
+    base = admission.address("keys")
     opens = [("this", "only this pool"), *([(ALL, "every pool")] if admission.key.pool is None else [])]
     create = Section(
-        heading="Create a key",
+        "Create a key",
         action=base,
         fields=(
-            Field(name="name", label="Owner", required=True, example="race server 1"),
+            Field("name", "Owner", required=True, example="race server 1"),
             Field(
-                name="role",
-                label="Rights",
+                "role",
+                "Rights",
                 value="write",
                 choices=(("read", "read"), ("write", "send results"), ("admin", "administer")),
             ),
-            Field(name="opens", label="Where", value="this", choices=tuple(opens)),
-            Field(name="days", label="Days until it expires (empty: never)"),
+            Field("opens", "Where", value="this", choices=tuple(opens)),
+            Field("days", "Days until it expires (empty: never)"),
             Field(
-                name="backdating_limit",
-                label="Backdating limit: maximum age of events that it can change (empty: no limit)",
+                "backdating_limit",
+                "Backdating limit: maximum age of events that it can change (empty: no limit)",
                 example="30d",
             ),
-            Field(name="rate", label="Requests allowed per second (empty: no limit)"),
+            Field("rate", "Requests allowed per second (empty: no limit)"),
         ),
         button="Create key",
     )
     if admission.key.is_limited:
-        create = Section(heading="Create a key", notes=("A key that expires or has a limit cannot create others.",))
+        create = Section("Create a key", notes=("A key that expires or has a limit cannot create others.",))
     seen = reversed(visible_keys(store, admission.key, admission.pool))
     items = tuple(key_item(key, admission.key, base) for key in seen)
-    known = Section(heading="Keys", items=items, notes=() if items else ("No keys yet.",))
+    known = Section("Keys", items=items, notes=() if items else ("No keys yet.",))
     heading = f"Keys of {pool.title}"
-    return FormsPage(title="Keys", pool=pool, heading=heading, current="Keys", sections=(create, known))
+    return FormsPage("Keys", pool=pool, heading=heading, current="Keys", sections=(create, known))
 
 
 def key_item(key: store_keys.ApiKey, own: store_keys.ApiKey, base: str) -> Item:
@@ -65,7 +65,7 @@ def key_item(key: store_keys.ApiKey, own: store_keys.ApiKey, base: str) -> Item:
     parts += [f"{what} {moment[:10]}" for what, moment in moments if moment]
     replace_it = ((f"{base}/{key.id}/replace", "Replace"),) if key.id != own.id and not own.is_limited else ()
     return Item(
-        name=key.name + (" (yours)" if key.id == own.id else ""),
+        key.name + (" (yours)" if key.id == own.id else ""),
         note=", ".join(parts),
         tag="revoked" if key.revoked else "",
         buttons=() if key.revoked else ((f"{base}/{key.id}/revoke", "Revoke"), *replace_it),
@@ -105,7 +105,7 @@ def number_in(form: Form, name: str, what: str) -> float | None:
 def revoke(admission: Admission, form: Form) -> Done:
     key = find_visible_key(admission.store, admission.key, admission.pool, int(form.text("number")))
     store_keys.revoke_key(admission.store.engine, key.id)
-    return Done(address("admin", admission.pool, "keys"), f"The key of {key.name} is revoked.")
+    return Done(admission.address("keys"), f"The key of {key.name} is revoked.")
 
 
 @acts(router, "/keys/{number:int}/replace", keys_page)
@@ -120,15 +120,15 @@ def replace_key(admission: Admission, form: Form) -> FormsPage:
 @shows(router, "/webhooks")
 def webhooks_page(admission: Admission, _form: Form) -> FormsPage:
     store, pool = admission.store, admission.header
-    base, newest = address("admin", pool.name, "webhooks"), store.newest_log(pool.name, most=MAX_DELIVERIES)
+    base, newest = admission.address("webhooks"), store.newest_log(pool.name, most=MAX_DELIVERIES)
     create = Section(
-        heading="Send changes to an address",
+        "Send changes to an address",
         action=base,
         fields=(
-            Field(name="url", label="Address", required=True, most=2_000, example="https://example.org/podium"),
+            Field("url", "Address", required=True, most=2_000, example="https://example.org/podium"),
             Field(
-                name="format",
-                label="Format",
+                "format",
+                "Format",
                 choices=(
                     ("", "automatic, based on the address"),
                     ("discord", "messages to Discord"),
@@ -146,8 +146,8 @@ def webhooks_page(admission: Admission, _form: Form) -> FormsPage:
         ),
     )
     items = tuple(webhook_item(webhook, newest, base) for webhook in store_keys.list_webhooks(store.engine, pool.name))
-    known = Section(heading="Webhooks", items=items, notes=() if items else ("No webhooks yet.",))
-    return FormsPage(title="Webhooks", pool=pool, current="Webhooks", sections=(create, known))
+    known = Section("Webhooks", items=items, notes=() if items else ("No webhooks yet.",))
+    return FormsPage("Webhooks", pool=pool, current="Webhooks", sections=(create, known))
 
 
 def webhook_item(webhook: store_keys.Webhook, newest: tuple[LogRecord, ...], base: str) -> Item:
@@ -161,7 +161,7 @@ def webhook_item(webhook: store_keys.Webhook, newest: tuple[LogRecord, ...], bas
     resume = ((f"{base}/{webhook.id}/resume", "Start again"),) if webhook.stopped else ()
     words = [f"Entry {entry.seq}: {DEEDS[entry.kind]} {entry.player or entry.subject}".rstrip() for entry in sent]
     return Item(
-        name=webhook.shown_url,
+        webhook.shown_url,
         note=note,
         tag="stopped" if webhook.stopped else "failing" if webhook.failing_since else "",
         buttons=((f"{base}/{webhook.id}/test", "Send a test"), *resume, (f"{base}/{webhook.id}/delete", "Delete")),
@@ -190,7 +190,7 @@ def add(admission: Admission, form: Form) -> FormsPage | Done:
 
 
 def webhooks_done(admission: Admission, sentence: str) -> Done:
-    return Done(address("admin", admission.pool, "webhooks"), sentence)
+    return Done(admission.address("webhooks"), sentence)
 
 
 def webhook_in(admission: Admission, form: Form) -> store_keys.Webhook:

@@ -95,13 +95,13 @@ async def open_link(
     if secret is None or key is None:
         raise await guard.refusal(request, 403, USED)
     request.state.signed_in = key.name
-    items = (Item(name="Administer", address="/admin", note="Create a pool, enter results, create keys for others."),)
+    items = (Item("Administer", address="/admin", note="Create a pool, enter results, create keys for others."),)
     note = (
         "You are signed in for a week. Save the key with your passwords, so that you can sign in again from anywhere."
     )
     page = FormsPage(
-        title="You are the admin of this site",
-        sections=(Section(heading="Continue", notes=(note,), items=items),),
+        "You are the admin of this site",
+        sections=(Section("Continue", notes=(note,), items=items),),
     ).with_secret(secret)
     response = once(request, page)
     set_cookie(request, response, await sessions.cookie(session_key(key, secret)))

@@ -1,7 +1,7 @@
 """Pages with lists and forms: their fields, their content after an error, and the pages after an action."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, NamedTuple, Self, TypeVar
 
 from fastapi import Request, Response
@@ -20,12 +20,13 @@ Choices = tuple[tuple[str, str], ...]  # values and labels
 Buttons = tuple[tuple[str, str], ...]  # addresses and labels
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Field:
     """A field to fill in, or a choice of options."""
 
     name: str
     label: str
+    _: KW_ONLY
     value: str = ""
     choices: Choices = ()  # empty if the field takes free text
     required: bool = False
@@ -37,11 +38,12 @@ class Field:
     group: str = ""  # heading of the fold that contains this field and its neighbours
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Item:
     """An item in a list."""
 
     name: str
+    _: KW_ONLY
     note: str = ""
     address: str = ""  # address to which the name links
     tag: str = ""
@@ -49,11 +51,12 @@ class Item:
     lines: tuple[tuple[str, str], ...] = ()  # lines that can be unfolded, with subjects and outcomes
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Section:
     """A section of a page: a heading with a form, a list, or both."""
 
     heading: str
+    _: KW_ONLY
     action: str = ""  # address to which the form is sent; empty if there is no form
     method: str = "post"
     fields: tuple[Field, ...] = ()
@@ -75,8 +78,8 @@ class FormsPage(Page):
     shown = "key"  # the kind of secret
     may_administer = True
 
-    def __init__(self, **content: Any) -> None:
-        super().__init__("forms.html", **content)
+    def __init__(self, title: str, **content: Any) -> None:
+        super().__init__("forms.html", title=title, **content)
 
     def with_secret(self, secret: str, shown: str = "key") -> Self:
         self.secret, self.shown = secret, shown

@@ -24,6 +24,7 @@ from podium.service.http.keys import (
 )
 from podium.service.http.requests import Threads
 from podium.service.http.visitors import MAX_FORM_BYTES, Form, Session, find_visitor, read_form, refuse_forged
+from podium.service.web.rendering import address
 from podium.service.web.visiting import PoolRequest
 from podium.store.keys import ApiKey
 from podium.store.waiting import Owner, WaitingFile, keep_waiting, waiting_file
@@ -53,6 +54,10 @@ class Admission(PoolRequest):
     def may(self, role: str) -> bool:
         """Return True if the user's key has a role in the pool."""
         return self.key.may(role, self.pool)
+
+    def address(self, *names: str) -> str:
+        """Return the path of one of the admin's pages about the pool."""
+        return address("admin", self.pool, *names)
 
     def owner(self, use: str) -> Owner:
         """Return the owner of data that wait for this session's next form in this pool."""

@@ -70,48 +70,48 @@ def description_fields(says: PoolDescription, name: str = "its name") -> tuple[F
     hours = "" if rules.hours is None else str(rules.hours)
     standings, scores, reports = "Championship points", "Scale of scores, tiers and IDs", "Results that players report"
     return (
-        Field(name="title", label="Title", value=says.title, note=f"If empty, pages show {name}."),
+        Field("title", "Title", value=says.title, note=f"If empty, pages show {name}."),
         Field(
-            name="contact", label="Contact for corrections", value=says.contact, most=500,
+            "contact", "Contact for corrections", value=says.contact, most=500,
             example="stewards@example.org", note=contact,
         ),
-        Field(name="player_word", label="Word for a single player", value=says.player_word, most=40, example="player"),
+        Field("player_word", "Word for a single player", value=says.player_word, most=40, example="player"),
         Field(
-            name="time_zone", label="Time zone of dates", value=says.time_zone, example="UTC",
+            "time_zone", "Time zone of dates", value=says.time_zone, example="UTC",
             note="For example: Europe/Berlin.",
         ),
-        Field(name="public", label="Who can read", value="yes" if says.public else "no", choices=READERS),
-        Field(name="points_scheme", label="Points for places", value=scheme, choices=SCHEME_CHOICES, group=standings),
+        Field("public", "Who can read", value="yes" if says.public else "no", choices=READERS),
+        Field("points_scheme", "Points for places", value=scheme, choices=SCHEME_CHOICES, group=standings),
         Field(
-            name="points_drop", label="Worst results that do not count", value=str(drop or ""), kind="number",
+            "points_drop", "Worst results that do not count", value=str(drop or ""), kind="number",
             group=standings,
         ),
         Field(
-            name="points_more", label="Your own points, and other rules", value=" ".join(more), most=500,
+            "points_more", "Your own points, and other rules", value=" ".join(more), most=500,
             example="10,6,3 teams=2 +pole=1", group=standings,
         ),
         Field(
-            name="factor", label="Multiply scores by", value=factor, kind="number", example="1", group=scores,
+            "factor", "Multiply scores by", value=factor, kind="number", example="1", group=scores,
         ),
-        Field(name="floor", label="Lowest score", value=floor, kind="number", group=scores),
+        Field("floor", "Lowest score", value=floor, kind="number", group=scores),
         Field(
-            name="tiers", label="Tiers: one per line, with the score where it begins", kind="lines",
+            "tiers", "Tiers: one per line, with the score where it begins", kind="lines",
             value="\n".join(tiers), most=1000, example="Bronze: 0\nSilver: 1400", group=scores,
         ),
         Field(
-            name="ids", label="Show readers the IDs of players", value="yes" if display.shows_ids else "",
+            "ids", "Show readers the IDs of players", value="yes" if display.shows_ids else "",
             choices=SWITCH, group=scores,
         ),
         Field(
-            name="reports", label="Players can report results", value="yes" if share else "", choices=SWITCH,
+            "reports", "Players can report results", value="yes" if share else "", choices=SWITCH,
             group=reports,
         ),
         Field(
-            name="share", label="Percentage of the others who must confirm", value=share or "50", kind="number",
+            "share", "Percentage of the others who must confirm", value=share or "50", kind="number",
             group=reports,
         ),
         Field(
-            name="hours", label="Hours until it counts without an objection", value=hours, kind="number",
+            "hours", "Hours until it counts without an objection", value=hours, kind="number",
             example="48", group=reports, note="If empty, it counts only when enough others have confirmed it.",
         ),
     )  # fmt: skip
@@ -142,7 +142,7 @@ def admin_page(admission: Admission, _form: Form) -> FormsPage:
     opened = [pool for pool in admission.store.pools() if admission.key.may(ROLES[0], pool.name)]
     items = tuple(
         Item(
-            name=header.title,
+            header.title,
             note=header.system_title + (", closed" if pool.closed else ""),
             address=address("admin", header.name),
             tag="" if header.is_public else "private",
@@ -150,14 +150,14 @@ def admin_page(admission: Admission, _form: Form) -> FormsPage:
         for pool, header in ((pool, pool_header(pool)) for pool in opened)
     )
     note = () if items else ("No pools yet.",)
-    pools = Section(heading="Pools", items=items, notes=note)
+    pools = Section("Pools", items=items, notes=note)
     create = Section(
-        heading="Create a pool",
+        "Create a pool",
         action="/admin",
         fields=(
-            Field(name="name", label="Name, as used in addresses", required=True, example="karts"),
-            Field(name="system", label="Rated with", value="adaptive", choices=system_choices()),
-            Field(name="order", label="Order of events", choices=ORDERS),
+            Field("name", "Name, as used in addresses", required=True, example="karts"),
+            Field("system", "Rated with", value="adaptive", choices=system_choices()),
+            Field("order", "Order of events", choices=ORDERS),
             *description_fields(NO_DESCRIPTION),
         ),
         button="Create pool",
@@ -167,7 +167,7 @@ def admin_page(admission: Admission, _form: Form) -> FormsPage:
         ),
     )
     sections = (pools, create) if admission.key.may("admin", None) else (pools,)
-    return FormsPage(title="Admin", sections=sections)
+    return FormsPage("Admin", sections=sections)
 
 
 @acts(router, "/admin", admin_page, AdminOfAll)
@@ -184,10 +184,10 @@ def overview(admission: Admission, _form: Form) -> FormsPage:
     """Return a page that shows what the session's key allows in a pool."""
     pool = admission.store.pool(admission.pool)
     header, may_administer = pool_header(pool), admission.may("admin")
-    base, events = address("admin", pool.name), f"{header.address}/events"
+    base, events = admission.address(), f"{header.address}/events"
 
     def item(name: str, path: str, note: str) -> Item:
-        return Item(name=name, address=path if path.startswith("/") else f"{base}/{path}", note=note)
+        return Item(name, address=path if path.startswith("/") else f"{base}/{path}", note=note)
 
     results = (item("Enter results from a file", "upload", "Or from pasted text. You see the effect first."),)
     log = item("Log", "log", "Who did what, when and why.")
@@ -204,13 +204,11 @@ def overview(admission: Admission, _form: Form) -> FormsPage:
     notes = ("This pool is closed. It can be read but not changed.",) if pool.closed else ()
     if not admission.may("write"):
         sign_in = item("Sign in", "/sign-in", "with a key that can send or correct results.")
-        sections = [
-            Section(heading="Your options", notes=(*notes, "Your key can only read this pool."), items=(sign_in,))
-        ]
+        sections = [Section("Your options", notes=(*notes, "Your key can only read this pool."), items=(sign_in,))]
     elif not may_administer:
         sections = [
-            Section(heading="Every week", notes=notes, items=weekly, is_large=True),
-            Section(heading="Results", items=(*results, log)),
+            Section("Every week", notes=notes, items=weekly, is_large=True),
+            Section("Results", items=(*results, log)),
         ]
     else:
         correct = item(
@@ -228,15 +226,15 @@ def overview(admission: Admission, _form: Form) -> FormsPage:
             item("Settings", "settings", "Title, contact, readers, export, closing and deletion."),
         )
         sections = [
-            Section(heading="Every week", notes=notes, items=(*weekly, correct), is_large=True),
-            Section(heading="Results", items=(*results, log, *((reported,) if pool.description.reports else ()))),
-            Section(heading=f"{header.words.capitalize()} and rating", items=people),
-            Section(heading="Access and settings", items=access),
+            Section("Every week", notes=notes, items=(*weekly, correct), is_large=True),
+            Section("Results", items=(*results, log, *((reported,) if pool.description.reports else ()))),
+            Section(f"{header.words.capitalize()} and rating", items=people),
+            Section("Access and settings", items=access),
         ]
-    waiting = tuple(Item(name=match) for match in admission.store.waiting_matches(pool.name)[:50])
-    sections += [Section(heading="Matches waiting for a result", items=waiting)] if waiting else []
+    waiting = tuple(Item(match) for match in admission.store.waiting_matches(pool.name)[:50])
+    sections += [Section("Matches waiting for a result", items=waiting)] if waiting else []
     return FormsPage(
-        title="Admin",
+        "Admin",
         pool=header,
         heading=f"Administer {header.title}",
         state=state_of(admission.store, pool, header),
@@ -268,49 +266,45 @@ def state_of(store: Store, pool: Pool, header: PoolHeader) -> tuple[str, ...]:
 def settings_page(admission: Admission, _form: Form) -> FormsPage:
     """Return the page for a pool's settings, and for exporting, closing and deleting the pool."""
     pool = admission.store.pool(admission.pool)
-    base = address("admin", pool.name)
+    base = admission.address()
     says = Section(
-        heading="Description",
+        "Description",
         action=f"{base}/settings",
         fields=description_fields(pool.description, pool.name),
         button="Save settings",
         notes=("All changes are recorded in the log.",),
     )
     order = Section(
-        heading="Order of events",
+        "Order of events",
         action=f"{base}/order",
         fields=(
-            Field(name="order", label="Events are ordered", value=pool.order or "", choices=(DATES, NUMBERS)),
+            Field("order", "Events are ordered", value=pool.order or "", choices=(DATES, NUMBERS)),
             Field(
-                name="started_at",
-                label="Date of the first event",
+                "started_at",
+                "Date of the first event",
                 kind="date",
                 note="If empty, each event keeps the date it had before, or gets the date on which it was received.",
             ),
-            Field(name="every", label="Time between events", choices=INTERVALS),
+            Field("every", "Time between events", choices=INTERVALS),
         ),
         button="Check the changes",
         notes=("You can change this while the pool has fewer than 50 events.",),
     )
     note = "All results, corrections, settings and names, in a file that Podium can read again."
-    file = Item(name=f"{pool.name}.jsonl", address=f"{base}/export", note=note)
-    export = Section(
-        heading="Export", notes=("Everything, for a backup, or for another Podium service.",), items=(file,)
-    )
+    file = Item(f"{pool.name}.jsonl", address=f"{base}/export", note=note)
+    export = Section("Export", notes=("Everything, for a backup, or for another Podium service.",), items=(file,))
     if not pool.closed:
         notes = ("A closed pool can be read but not changed until it is reopened. Only closed pools can be deleted.",)
-        ends = [Section(heading="Close", action=f"{base}/close", button="Close pool", notes=notes, is_severe=True)]
+        ends = [Section("Close", action=f"{base}/close", button="Close pool", notes=notes, is_severe=True)]
     else:
-        ends = [Section(heading="Open again", action=f"{base}/reopen", button="Open pool")]
+        ends = [Section("Open again", action=f"{base}/reopen", button="Open pool")]
     if pool.closed and admission.key.may("admin", None):
-        again = Field(name="name", label=f"Type {pool.name} again", required=True)
+        again = Field("name", f"Type {pool.name} again", required=True)
         notes = ("This deletes its results, ratings, log and its own keys. Only an export can bring them back.",)
         end = f"{base}/delete"
         title, button = "Delete permanently", "Delete pool"
-        ends += [Section(heading=title, action=end, fields=(again,), button=button, notes=notes, is_severe=True)]
-    return FormsPage(
-        title="Settings", pool=pool_header(pool), current="Settings", sections=(says, order, export, *ends)
-    )
+        ends += [Section(title, action=end, fields=(again,), button=button, notes=notes, is_severe=True)]
+    return FormsPage("Settings", pool=pool_header(pool), current="Settings", sections=(says, order, export, *ends))
 
 
 @acts(router, POOL_ADDRESS + "/settings", settings_page)
@@ -319,7 +313,7 @@ def describe(admission: Admission, form: Form) -> Done:
     now = admission.store.describe_pool(admission.pool, actor=admission.key.name, **description_in(form))
     readers = "everybody can" if now.public else "only users with a key can"
     sentence = f"Saved. The pool is called {now.title or admission.pool}, and {readers} read it."
-    return Done(address("admin", admission.pool, "settings"), sentence)
+    return Done(admission.address("settings"), sentence)
 
 
 @acts(router, POOL_ADDRESS + "/order", settings_page)
@@ -341,13 +335,13 @@ def order_word(text: str) -> Order:
 def close(admission: Admission, _form: Form) -> Done:
     admission.store.close_pool(admission.pool, actor=admission.key.name)
     sentence = "The pool is closed. It can be read but not changed."
-    return Done(address("admin", admission.pool, "settings"), sentence)
+    return Done(admission.address("settings"), sentence)
 
 
 @acts(router, POOL_ADDRESS + "/reopen", settings_page)
 def reopen(admission: Admission, _form: Form) -> Done:
     admission.store.reopen_pool(admission.pool, actor=admission.key.name)
-    return Done(address("admin", admission.pool, "settings"), "The pool is open again.")
+    return Done(admission.address("settings"), "The pool is open again.")
 
 
 @acts(router, POOL_ADDRESS + "/delete", settings_page, AdminOfAll)
@@ -381,25 +375,25 @@ def system_page(admission: Admission, form: Form) -> FormsPage:
     """
     pool, name = admission.store.pool(admission.pool), form.text("system")
     chosen = pool.system if name in ("", pool.system.name) else find(name)()
-    path = address("admin", pool.name, "system")
+    path = admission.address("system")
     choose = Section(
-        heading="Choose a system",
+        "Choose a system",
         action=path,
         method="get",
-        fields=(Field(name="system", label="Rated with", value=chosen.name, choices=system_choices()),),
+        fields=(Field("system", "Rated with", value=chosen.name, choices=system_choices()),),
         button="Show its settings",
         guide=system_guide(),
     )
     note = "All ratings are recalculated, starting with the first event. You see the changes before anything is saved."
     change = Section(
-        heading=f"{chosen.title}: settings",
+        f"{chosen.title}: settings",
         action=path,
-        fields=(Field(name="system", label="", value=chosen.name, hidden=True), *parameter_fields(chosen)),
+        fields=(Field("system", "", value=chosen.name, hidden=True), *parameter_fields(chosen)),
         button="Check the changes",
         notes=(note,),
     )
     return FormsPage(
-        title="System",
+        "System",
         pool=pool_header(pool),
         heading=f"Rated with {pool.system.title}",
         current="System",
@@ -414,9 +408,8 @@ def parameter_fields(system: System) -> tuple[Field, ...]:
 
     return tuple(
         Field(
-            name=PREFIX + field.name,
-            label=f"{field.name}: {field.metadata['help']}"
-            + (f" ({unit})" if (unit := field.metadata["unit"]) else ""),
+            PREFIX + field.name,
+            f"{field.name}: {field.metadata['help']}" + (f" ({unit})" if (unit := field.metadata["unit"]) else ""),
             value=as_setting(getattr(system, field.name)),
             choices=words(field),
         )

@@ -19,7 +19,7 @@ from podium.service.admin.forms import Done, Field, FormsPage, Item, Section, ac
 from podium.service.admin.intents import POOL_ADDRESS, Admin, Admission, Intent, Sender
 from podium.service.http.requests import CurrentStore, run_in
 from podium.service.http.visitors import Form
-from podium.service.web.rendering import Page, PageRouter, address, go_on, pool_address, pool_header, render
+from podium.service.web.rendering import Page, PageRouter, go_on, pool_address, pool_header, render
 from podium.store.writing.anonymizing import COPIES, Anonymization
 from podium.views.details import DETAILS
 from podium.views.events import EVENT_KINDS
@@ -81,23 +81,23 @@ async def blank_reason(request: Request, admission: Admin, seq: int) -> Response
         await run_in(admission.threads.writing, blank, admission.pool, seq, actor=actor)
     except PodiumError as error:
         return await refusal(admission, error, "Delete a reason")
-    return go_on(request, address("admin", admission.pool, "log"), f"The reason of entry {seq} is deleted.")
+    return go_on(request, admission.address("log"), f"The reason of entry {seq} is deleted.")
 
 
 @shows(router, POOL_ADDRESS + "/players")
 def players_page(admission: Admission, form: Form) -> FormsPage:
     """Return the forms for changing players. A link can name the player to rename."""
     pool, player = admission.header, "" if "token" in form.fields else form.text("player")
-    base, word = address("admin", pool.name), pool.word
+    base, word = admission.address(), pool.word
 
     def section(heading: str, path: str, button: str, note: str, *needed: tuple[str, str]) -> Section:
         inputs = tuple(
-            Field(name=name, label=label, required=True, value=player if path == "rename" and name == "player" else "")
+            Field(name, label, required=True, value=player if path == "rename" and name == "player" else "")
             for name, label in needed
         )
         is_severe = path in {"void", "anonymize"}
         return Section(
-            heading=heading, action=f"{base}/{path}", fields=inputs, button=button, notes=(note,), is_severe=is_severe
+            heading, action=f"{base}/{path}", fields=inputs, button=button, notes=(note,), is_severe=is_severe
         )
 
     sections = (
@@ -117,23 +117,23 @@ def players_page(admission: Admission, form: Form) -> FormsPage:
             ("player", "Name"),
         ),
         Section(
-            heading=f"Set the starting rating of a {word}",
+            f"Set the starting rating of a {word}",
             action=f"{base}/start",
             fields=(
-                Field(name="player", label="Name, known or new", required=True),
-                Field(name="rating", label="Rating", required=True),
-                Field(name="deviation", label="Deviation", note="If the system has one. If empty, it is a newcomer's."),
+                Field("player", "Name, known or new", required=True),
+                Field("rating", "Rating", required=True),
+                Field("deviation", "Deviation", note="If the system has one. If empty, it is a newcomer's."),
             ),
             button="Check the changes",
             notes=("It counts before the first event. All later ratings are recalculated.",),
         ),
         Section(
-            heading=f"Set details of a {word}",
+            f"Set details of a {word}",
             action=f"{base}/details",
             fields=(
-                Field(name="player", label="Name, known or new", required=True),
-                *(Field(name=name, label=name.capitalize()) for name in DETAILS),
-                *(Field(name=name, label=f"{name.capitalize()} ID") for name in IDS),
+                Field("player", "Name, known or new", required=True),
+                *(Field(name, name.capitalize()) for name in DETAILS),
+                *(Field(name, f"{name.capitalize()} ID") for name in IDS),
             ),
             button="Save details",
             notes=("Empty fields do not change. A dash removes a detail. Only admins see IDs.",),
@@ -150,7 +150,7 @@ def players_page(admission: Admission, form: Form) -> FormsPage:
             ("player", "Name"), ("again", "Name again"),
         ),
     )  # fmt: skip
-    return FormsPage(title=pool.words.capitalize(), pool=pool, current="Players", sections=sections)
+    return FormsPage(pool.words.capitalize(), pool=pool, current="Players", sections=sections)
 
 
 @acts(router, POOL_ADDRESS + "/merge", players_page)
@@ -178,7 +178,7 @@ def set_details(admission: Admission, form: Form) -> Done:
     sent = {name: form.text(name).strip() for name in ("player", *DETAILS, *IDS)}
     row = {name: "" if text == "-" else text for name, text in sent.items() if text}
     admission.store.set_details(admission.pool, [row], actor=admission.key.name)
-    return Done(address("admin", admission.pool, "players"), f"The details of {sent['player']} are stored.")
+    return Done(admission.address("players"), f"The details of {sent['player']} are stored.")
 
 
 @acts(router, POOL_ADDRESS + "/rename", players_page)
@@ -203,16 +203,16 @@ def forget(admission: Admission, form: Form) -> Done | FormsPage:
 def ids_page(admission: Admission, player: str, seen: Anonymization) -> FormsPage:
     """Return a page that lists the IDs that contain the name, and asks for confirmation."""
     sent = {"player": player, "again": player, "ids": str(len(seen.ids))}
-    fields = tuple(Field(name=name, label="", value=value, hidden=True) for name, value in sent.items())
+    fields = tuple(Field(name, "", value=value, hidden=True) for name, value in sent.items())
     ask = Section(
-        heading="These IDs contain the name",
-        action=address("admin", admission.pool, "forget"),
+        "These IDs contain the name",
+        action=admission.address("forget"),
         fields=fields,
         button="Replace them and remove all names",
         notes=("Senders can still use the old IDs for these events.", str(seen)),
-        items=tuple(Item(name=old, note=f"gets the ID {new}") for old, new in seen.ids.items()),
+        items=tuple(Item(old, note=f"gets the ID {new}") for old, new in seen.ids.items()),
     )
-    return FormsPage(title=f"Anonymize {player}", pool=admission.header, current="Players", sections=(ask,))
+    return FormsPage(f"Anonymize {player}", pool=admission.header, current="Players", sections=(ask,))
 
 
 @shows(router, POOL_ADDRESS + "/seasons")
@@ -223,25 +223,25 @@ def seasons_page(admission: Admission, _form: Form) -> FormsPage:
     example = "If newcomers have 1500: with 50, a player at 1700 starts at 1600. With 0, everyone starts level."
     faster = "Less certain ratings move faster in the first events of the season."
     begin = Section(
-        heading="Begin a season",
-        action=address("admin", pool.name, "seasons"),
+        "Begin a season",
+        action=admission.address("seasons"),
         fields=(
-            Field(name="name", label="Name", required=True, example="2026"),
-            Field(name="starts_at", label=starts, required=True, kind="number" if pool.is_undated else "date"),
-            Field(name="keep", label=share, required=True, value="50", kind="number", note=example),
-            Field(name="widens", label="Ratings become", choices=WIDENS, note=faster),
+            Field("name", "Name", required=True, example="2026"),
+            Field("starts_at", starts, required=True, kind="number" if pool.is_undated else "date"),
+            Field("keep", share, required=True, value="50", kind="number", note=example),
+            Field("widens", "Ratings become", choices=WIDENS, note=faster),
         ),
         button="Check the changes",
     )
     items = tuple(
         Item(
-            name=season.name,
+            season.name,
             note=Markup("{}, {} of each lead kept").format(day(pool.local(season.when)), percent(season.keep)),
         )
         for season in admission.store.seasons(pool.name)
     )
-    known = Section(heading="Seasons so far", items=items, notes=() if items else ("No seasons yet.",))
-    return FormsPage(title="Seasons", pool=pool, current="Seasons", sections=(begin, known))
+    known = Section("Seasons so far", items=items, notes=() if items else ("No seasons yet.",))
+    return FormsPage("Seasons", pool=pool, current="Seasons", sections=(begin, known))
 
 
 WIDENS = ("yes", "less certain"), ("no", "unchanged")

@@ -6,7 +6,7 @@ from podium.service.admin.forms import Done, Field, FormsPage, Item, Section, ac
 from podium.service.admin.intents import POOL_ADDRESS, Admission
 from podium.service.http.keys import refuse_backdating_limit
 from podium.service.http.visitors import Form
-from podium.service.web.rendering import PageRouter, address, origin_of
+from podium.service.web.rendering import PageRouter, origin_of
 from podium.store.reports import answer_report, change_links, links, list_reports
 
 ACTS = (
@@ -25,33 +25,33 @@ router = PageRouter(prefix=POOL_ADDRESS, include_in_schema=False)
 @shows(router, "/reports")
 def reports_page(admission: Admission, _form: Form) -> FormsPage:
     store, pool, header = admission.store, admission.pool, admission.header
-    base, origin = address("admin", pool, "reports"), origin_of(admission.request)
+    base, origin = admission.address("reports"), origin_of(admission.request)
     waiting = [
         Item(
-            name=f"{report.event_id}, reported by {report.player}",
+            f"{report.event_id}, reported by {report.player}",
             note=f"{report.result}. Confirmed by {', '.join(report.confirmed)}."
             f" Objections by {', '.join(report.objected) or 'nobody'}."
             f"{f' It cannot count: {report.problem}' if report.problem else ''}",
             tag=report.status,
             buttons=tuple(
-                (address("admin", pool, "reports", report.report_id, answer), answer.capitalize())
+                (admission.address("reports", report.report_id, answer), answer.capitalize())
                 for answer in ("accept", "refuse")
             ),
         )
         for report in list_reports(store, pool)
     ]
     fields = (
-        Field(name="act", label="What to do", choices=ACTS),
-        Field(name="players", label="Names, separated by commas (empty: everybody)", most=50_000),
-        Field(name="until", label="Last day (empty: until the next season begins)", example="2026-12-31"),
+        Field("act", "What to do", choices=ACTS),
+        Field("players", "Names, separated by commas (empty: everybody)", most=50_000),
+        Field("until", "Last day (empty: until the next season begins)", example="2026-12-31"),
     )
-    known = tuple(Item(name=link.player, note=origin + link.path) for link in links(store, pool))
+    known = tuple(Item(link.player, note=origin + link.path) for link in links(store, pool))
     sections = (
-        Section(heading="Waiting results", items=tuple(waiting), notes=(BOTH,)),
-        Section(heading="Give or revoke links", action=base, fields=fields, button="Change links"),
-        Section(heading="Links", items=known, notes=(PRINT,)),
+        Section("Waiting results", items=tuple(waiting), notes=(BOTH,)),
+        Section("Give or revoke links", action=base, fields=fields, button="Change links"),
+        Section("Links", items=known, notes=(PRINT,)),
     )
-    return FormsPage(title="Reported results", pool=header, sections=sections)
+    return FormsPage("Reported results", pool=header, sections=sections)
 
 
 @acts(router, "/reports", reports_page)
@@ -60,7 +60,7 @@ def change(admission: Admission, form: Form) -> Done:
     names = [name for row in names_in(form.text("players").splitlines()) for name in row]
     until = instant(last, whole_day=True, zone=admission.header.zone) if last else None
     found = change_links(admission.store, admission.pool, form.text("act"), names, until=until)
-    return Done(address("admin", admission.pool, "reports"), f"Saved. The number of links is {len(found)}.")
+    return Done(admission.address("reports"), f"Saved. The number of links is {len(found)}.")
 
 
 @acts(router, "/reports/{report_id}/{answer}", reports_page)
@@ -69,4 +69,4 @@ def decide(admission: Admission, form: Form) -> Done:
     store, pool, agrees = admission.store, admission.pool, form.text("answer") == "accept"
     found, receipts = answer_report(store, pool, form.text("report_id"), agrees=agrees, actor=admission.key.name)
     admission.request.app.state.metrics.count_receipts(pool, receipts)
-    return Done(address("admin", pool, "reports"), f"Saved. {found.result}: {found.status}.")
+    return Done(admission.address("reports"), f"Saved. {found.result}: {found.status}.")

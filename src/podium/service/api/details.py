@@ -4,12 +4,11 @@ from pydantic import Field
 
 from podium.service.api.bodies import PlayerFields, Strict
 from podium.service.api.dependencies import Admin, ReadAccess, RequestedAct, Sent
-from podium.service.http.errors import WRITE_ERRORS, error_responses
 from podium.service.http.json import PoolName, SentName
-from podium.service.http.requests import CurrentStore, ReadRouter
+from podium.service.http.requests import CurrentStore, PoolRouter
 from podium.views.details import PlayerDetail, PlayerIds
 
-router = ReadRouter()
+router = PoolRouter()
 
 
 class SentDetails(PlayerFields):
@@ -36,7 +35,7 @@ def player_ids(pool: PoolName, store: CurrentStore, _key: Admin) -> tuple[Player
     return store.player_ids(pool)
 
 
-@router.put("/{pool}/details", responses=error_responses(*WRITE_ERRORS))
+@router.put("/{pool}/details")
 async def set_details(pool: PoolName, act: RequestedAct, body: Sent[Details]) -> int:
     """Set details of players, and return the number of players that have changed. No rating changes."""
     rows = [player.model_dump() for player in body.players]

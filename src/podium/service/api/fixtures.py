@@ -20,18 +20,17 @@ from podium.service.api.bodies import (
     in_utc,
 )
 from podium.service.api.dependencies import ReadAccess, RequestedWrite, Sent
-from podium.service.http.errors import AccessError, error_responses
+from podium.service.http.errors import AccessError
 from podium.service.http.json import MAX_SENT_CHARACTERS, FixtureId, Identifier, PoolName, SentName
 from podium.service.http.keys import pool_in_path
-from podium.service.http.requests import CurrentStore, ReadRouter, run_in
+from podium.service.http.requests import CurrentStore, PoolRouter, run_in
 from podium.service.http.visitors import find_visitor
 from podium.service.web.ahead.calendar import CurrentStakes, refuse_large_field
 from podium.service.web.ahead.races import Groups, Protect
 from podium.store.reading.ahead import RaceStakes, RunningRace, race_stakes
 from podium.store.writing.fixtures import MAX_ENTRANTS, Fixture, Places
 
-router = ReadRouter()
-REFUSALS_OF_BODIES = error_responses(409, 413)  # in addition to other errors
+router = PoolRouter()
 
 
 class PlannedEntrant(Entrant):
@@ -208,7 +207,7 @@ def places(pool: PoolName, fixture_id: FixtureId, store: CurrentStore, _key: Rea
     return store.running_race(pool, fixture_id)
 
 
-@router.put("/{pool}/fixtures/{fixture_id}/places", responses=REFUSALS_OF_BODIES)
+@router.put("/{pool}/fixtures/{fixture_id}/places")
 async def post_places(
     pool: PoolName,
     fixture_id: FixtureId,
@@ -219,7 +218,7 @@ async def post_places(
     return await run_in(act.threads.writing, act.store.post_places, pool, fixture_id, body.places, out=body.out)
 
 
-@router.post("/{pool}/fixtures", status_code=201, responses=REFUSALS_OF_BODIES)
+@router.post("/{pool}/fixtures", status_code=201)
 async def plan_fixture(
     pool: PoolName,
     act: RequestedWrite,
@@ -232,7 +231,7 @@ async def plan_fixture(
     return await act.run(act.store.plan_fixture, pool, **body.model_dump())
 
 
-@router.put("/{pool}/fixtures/{fixture_id}", responses=REFUSALS_OF_BODIES)
+@router.put("/{pool}/fixtures/{fixture_id}")
 async def change_fixture(
     pool: PoolName,
     fixture_id: FixtureId,
@@ -244,7 +243,7 @@ async def change_fixture(
     return await act.run(act.store.plan_fixture, pool, fixture_id, **body.model_dump())
 
 
-@router.post("/{pool}/fixtures/{fixture_id}/cancel", responses=REFUSALS_OF_BODIES)
+@router.post("/{pool}/fixtures/{fixture_id}/cancel")
 async def cancel_fixture(pool: PoolName, fixture_id: FixtureId, act: RequestedWrite) -> Fixture:
     """Cancel an upcoming race."""
     return await act.run(act.store.cancel_fixture, pool, fixture_id)

@@ -9,13 +9,13 @@ from podium.log.pools import read_when
 from podium.service.api.reads import Cursor, SentListing
 from podium.service.http.errors import error_responses
 from podium.service.http.json import MAX_SENT_CHARACTERS, EventId, PlayerName, PoolName
-from podium.service.http.requests import CurrentStore, ReadRouter
+from podium.service.http.requests import CurrentStore, PoolRouter
 from podium.service.http.visitors import check_reader
 from podium.store.reading.log import CorrectionRecord
 from podium.store.reading.pool_facts import EventField, FairExpectation, PoolFacts
 from podium.views import models, player_models
 
-router = ReadRouter(dependencies=[Depends(check_reader)])
+router = PoolRouter(dependencies=[Depends(check_reader)])
 REFUSALS_TO_EXPLAIN = error_responses(409)  # error if another version rated the pool
 Rows = Annotated[int, Query(ge=1, le=200, description="Number of rows per page.")]
 

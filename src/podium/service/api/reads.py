@@ -29,7 +29,7 @@ from podium.service.http.json import (
     RefusedError,
     SeasonName,
 )
-from podium.service.http.requests import CurrentStore, ReadRouter, WantedDetails
+from podium.service.http.requests import CurrentStore, PoolRouter, WantedDetails
 from podium.service.http.visitors import check_reader
 from podium.store import Store
 from podium.store.reading import explanations
@@ -40,9 +40,8 @@ from podium.views.player_models import Equipment, Leaderboard, Listing
 from podium.views.results import PlayerStart
 
 MAX_REASONS = 100  # events per sum of reasons
-router = ReadRouter(dependencies=[Depends(check_reader)])
-keyed = ReadRouter()  # routes that need a key even for a public pool
-REFUSALS_OF_BODIES = error_responses(409, 413)  # in addition to other errors
+router = PoolRouter(dependencies=[Depends(check_reader)])
+keyed = PoolRouter()  # routes that need a key even for a public pool
 Top = Annotated[int, Query(ge=1, le=1000, description="Number of players per page.")]
 Cursor = Annotated[str | None, Query(max_length=100, description="Cursor: the value of `next` on the previous page.")]
 MinEvents = Annotated[
@@ -225,7 +224,6 @@ def compare(
 @router.post(
     "/{pool}/predict",
     response_model=models.FieldChances,
-    responses=REFUSALS_OF_BODIES,
 )
 def predict(
     pool: PoolName,
@@ -247,7 +245,6 @@ def predict(
 @keyed.post(
     "/{pool}/matchmaking",
     response_model=list[Match],
-    responses=REFUSALS_OF_BODIES,
 )
 def matchmaking(pool: PoolName, store: CurrentStore, _key: KeyedReader, body: Sent[Tickets]) -> Response:
     """Return the matches to start now, formed from the waiting players. The other players keep waiting."""

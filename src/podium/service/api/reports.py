@@ -7,16 +7,14 @@ from pydantic import Field
 
 from podium.service.api.bodies import Moment, Strict
 from podium.service.api.dependencies import Admin, CurrentMetrics, RequestedAct, Sent
-from podium.service.http.errors import error_responses
 from podium.service.http.json import PoolName, ReportId, SentName
 from podium.service.http.keys import refuse_backdating_limit
-from podium.service.http.requests import CurrentStore, ReadRouter, run_in
+from podium.service.http.requests import CurrentStore, PoolRouter, run_in
 from podium.store import reports as stored
 from podium.store.writing.player_links import Act, PlayerLink
 from podium.store.writing.reports import Report
 
-router = ReadRouter()
-REFUSALS_OF_BODIES = error_responses(409, 413)  # in addition to other errors
+router = PoolRouter()
 
 
 class LinkChange(Strict):
@@ -33,7 +31,7 @@ def links(pool: PoolName, store: CurrentStore, _key: Admin) -> tuple[PlayerLink,
     return stored.links(store, pool)
 
 
-@router.post("/{pool}/links", responses=REFUSALS_OF_BODIES)
+@router.post("/{pool}/links")
 async def change_links(pool: PoolName, act: RequestedAct, body: Sent[LinkChange]) -> tuple[PlayerLink, ...]:
     """Give, replace or revoke personal links. Return all links."""
     return await run_in(act.threads.writing, stored.change_links, act.store, pool, **body.model_dump())
@@ -45,7 +43,7 @@ def reports(pool: PoolName, store: CurrentStore, _key: Admin) -> tuple[Report, .
     return stored.list_reports(store, pool)
 
 
-@router.post("/{pool}/reports/{report_id}/{answer}", responses=REFUSALS_OF_BODIES)
+@router.post("/{pool}/reports/{report_id}/{answer}")
 async def decide_report(
     pool: PoolName,
     report_id: ReportId,

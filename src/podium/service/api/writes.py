@@ -7,9 +7,9 @@ import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, replace
 from datetime import datetime, timedelta
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, TypeVar, cast
 
-from fastapi import APIRouter, Path, Query, Response
+from fastapi import Path, Query, Response
 from fastapi.concurrency import run_in_threadpool
 from pydantic import Field
 
@@ -30,8 +30,8 @@ from podium.service.api.dependencies import (
     parsed,
 )
 from podium.service.api.receiving import SentEvents, parse_events
-from podium.service.http.errors import WRITE_ERRORS, AccessError, error_responses
-from podium.service.http.json import POOLS_PATH, EventId, PlayerName, PoolName, RefusedError, SentName
+from podium.service.http.errors import AccessError, error_responses
+from podium.service.http.json import EventId, PlayerName, PoolName, RefusedError, SentName
 from podium.service.http.keys import (
     find_visible_key,
     lacking,
@@ -43,9 +43,8 @@ from podium.service.http.keys import (
 )
 from podium.service.http.requests import (
     IfMatch,
-    StrictRoute,
+    PoolRouter,
     made_of,
-    operation_id,
     run_in,
     versions_in,
 )
@@ -59,12 +58,7 @@ from podium.support.immutable import immutable
 from podium.views.models import KeyDetails, PoolSummary, WebhookDetails
 
 T = TypeVar("T")
-router = APIRouter(
-    prefix=POOLS_PATH,
-    route_class=StrictRoute,
-    responses=error_responses(*WRITE_ERRORS),
-    generate_unique_id_function=operation_id,
-)
+router = PoolRouter()
 REFUSALS_OF_CORRECTIONS = error_responses(412)  # besides the others
 Reason = Annotated[str, Query(max_length=500, description="Reason to record in the log. It can be deleted later.")]
 Kind = Annotated[
@@ -95,8 +89,8 @@ class RerateAct(AdminAct):
     async def rerate(self, pool: str, act: Act, reason: str = "") -> Rerated:
         """Make a change or, with `dry_run`, return its effect without saving it."""
         if self.dry_run:
-            after = self.effects_after
-            return await run_in(self.threads.planning, self.store.dry_run, pool, act, effects_after=after)
+            options: Any = {"dry_run": True, "effects_after": self.effects_after}
+            return cast("Rerated", await run_in(self.threads.planning, self.store.run, pool, act, **options))
         return Rerated(await self.run(self.store.run, pool, act, reason=reason))
 
 

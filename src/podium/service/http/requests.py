@@ -22,7 +22,16 @@ from fastapi.routing import APIRoute
 from starlette.middleware.gzip import DEFAULT_EXCLUDED_CONTENT_TYPES, GZipMiddleware
 from starlette.requests import HTTPConnection
 
-from podium.service.http.errors import HEADER, READ_RESPONSES, RETRY_AFTER_S, RequestLog, current_request_id, problem
+from podium.service.http.errors import (
+    HEADER,
+    READ_ERRORS,
+    RETRY_AFTER_S,
+    WRITE_ERRORS,
+    RequestLog,
+    current_request_id,
+    error_responses,
+    problem,
+)
 from podium.service.http.json import MAX_SENT_CHARACTERS, POOLS_PATH, RefusedError, decode_name, printable
 from podium.store import Store
 from podium.store.following import NEWEST
@@ -229,15 +238,16 @@ def operation_id(route: APIRoute) -> str:
     return route.name
 
 
-class ReadRouter(APIRouter):
-    """Routes for pools. Each request reads a single version of its pool."""
+class PoolRouter(APIRouter):
+    """Routes for pools. Each read sees a single version of its pool. The method decides which errors are declared."""
 
     def __init__(self, dependencies: Sequence[Any] = ()) -> None:
-        options: dict[str, Any] = {"dependencies": dependencies, "responses": READ_RESPONSES}
-        options["generate_unique_id_function"] = operation_id
-        super().__init__(prefix=POOLS_PATH, route_class=StrictRoute, **options)
+        common: dict[str, Any] = {"route_class": StrictRoute, "generate_unique_id_function": operation_id}
+        super().__init__(prefix=POOLS_PATH, dependencies=dependencies, **common)
 
     def add_api_route(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:
+        errors = error_responses(*(READ_ERRORS if options["methods"] == ["GET"] else WRITE_ERRORS))
+        options["responses"] = errors | (options["responses"] or {})
         super().add_api_route(path, read_one_moment(endpoint), **options)
 
 

@@ -192,21 +192,16 @@ def numbered(moves: Moves, seqs: list[int]) -> Snapshot:
     return replace(after, seq=seqs[-1], events=replace(events, columns=columns))
 
 
-def dry_run(pool: PoolReader, propose: Propose, after: str | None) -> Done:
-    """Return the receipts without storing anything. The first receipt contains the totals and the largest effects."""
+def dry_run(pool: PoolReader, propose: Propose, after: str | None) -> Any:
+    """Return the answer that a change would have, with its totals and its largest effects, without storing anything.
+
+    The first receipt contains the totals and the effects. A change without receipts has its own answer for them.
+    """
     done = with_receipts(plan(pool, propose(pool)))
-    moved = rerated(done, after)
-    first = [
-        replace(receipt, effects=moved.effects or (), totals=moved.totals, next=moved.next)
-        for receipt in done.receipts[:1]
-    ]
-    return replace(done, receipts=(*first, *done.receipts[1:]))
-
-
-def rerated(done: Done, after: str | None) -> Rerated:
-    """Return a dry run's totals, and the largest effects after a cursor."""
     listed, following = list_effects(done, None if after is None else parse_cursor(after))
-    return Rerated(done.written, done.totals, listed, following)
+    first = [replace(receipt, effects=listed, totals=done.totals, next=following) for receipt in done.receipts[:1]]
+    answer = replace(done, receipts=(*first, *done.receipts[1:])).answer
+    return Rerated(answer, done.totals, listed, following) if isinstance(answer, int) else answer
 
 
 def plan(pool: PoolReader, proposal: Proposal) -> Done:

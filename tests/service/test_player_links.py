@@ -16,7 +16,7 @@ from test_admin import Admin, words
 from podium.client import Client
 from podium.errors import UnknownError
 from podium.service import app, create_app
-from podium.store import Store, reports
+from podium.store import Store
 from podium.store.keys import create_key
 from podium.store.writing import reports as made
 from podium.systems import find
@@ -30,7 +30,7 @@ def store(tmp_path):
     with closing(Store(str(tmp_path / "podium.db"))) as opened:
         for pool in ("main", "other"):
             opened.create_pool(pool, find("elo")(), public=pool == "other", reports="50% 48h")
-            reports.change_links(opened, pool, "give", NAMES)
+            opened.change_links(pool, "give", NAMES)
         opened.app = create_app(opened)
         yield opened
 
@@ -43,7 +43,7 @@ def browser(store):
 
 
 def path_of(store, name, pool="main"):
-    return next(link.path for link in reports.links(store, pool) if link.player == name)
+    return next(link.path for link in store.links(pool) if link.player == name)
 
 
 def fields(places, form="1", start=NOW, **more):
@@ -87,7 +87,7 @@ def test_a_player_reports_and_another_confirms(store, browser):
     assert (wrong.status_code, "Bem: nobody here has this name" in words(wrong.text)) == (422, True)
     assert 'value="Bem"' in wrong.text
     assert browser.post(paths["ana"], data=fields({"ana": 1, "ben": 2})).status_code == 303
-    (report,) = reports.list_reports(store, "main")
+    (report,) = store.list_reports("main")
     page = words(browser.get(paths["ben"]).text)
     assert "1. ana, 2. ben Reported by ana" in page
     assert "Confirm Object" in page
@@ -116,7 +116,7 @@ def test_a_player_reports_the_result_of_a_planned_race(store, browser):
         sent = fields({"ana": 1, "ben": 2}, race=race)
         assert browser.post(paths["ana"], data=sent).status_code == (404 if race == "none" else 422)
     assert browser.post(paths["ana"], data=fields({"ana": 2, "ben": 1}, race="gp")).status_code == 303
-    (report,) = reports.list_reports(store, "other")
+    (report,) = store.list_reports("other")
     assert report.event_id == "gp"
     browser.post(paths["ben"], data={"report": report.report_id, "act": "confirm"})
     event = store.event("other", "gp")
@@ -129,7 +129,7 @@ def test_a_player_reports_the_result_of_a_planned_race(store, browser):
 
 def test_the_service_counts_a_report_to_which_nobody_objects(store, browser, monkeypatch):
     browser.post(path_of(store, "ana"), data=fields({"ana": 1, "ben": 2}))
-    (report,) = reports.list_reports(store, "main")
+    (report,) = store.list_reports("main")
     due = made.now() + 49 * made.HOUR_US
     monkeypatch.setattr(made, "now", lambda: due)
     monkeypatch.setattr(app, "CHECK_INTERVAL_S", 0.02)
@@ -152,15 +152,15 @@ def test_an_admin_gives_links_and_decides_on_pages(store, browser):
     assert admin.send(page, "/reports", act="renew", until="2000-01-01").status_code == 422
     for form, answer in enumerate(("accept", "refuse")):
         browser.post(path_of(store, "ana"), data=fields({"ana": 1, "ben": 2}, form=str(form)))
-        (report,) = reports.list_reports(store, "main")
+        (report,) = store.list_reports("main")
         browser.post(path_of(store, "ben"), data={"report": report.report_id, "act": "object"})
         page = admin.client.get("/admin/main/reports")
         assert "Objections by ben." in words(page.text)
         assert admin.send(page, f"/{answer}").status_code == 303
-    assert reports.list_reports(store, "main") == ()
+    assert store.list_reports("main") == ()
     assert [entry.actor for entry in store.log("main") if entry.kind == "submit"] == ["admin key"]
     assert admin.send(page, "/reports", act="revoke").status_code == 303
-    assert reports.links(store, "main") == ()
+    assert store.links("main") == ()
 
 
 def test_the_api_and_the_client_give_links_and_decide(store, browser):
@@ -195,9 +195,9 @@ def test_the_command_line_gives_links_and_decides(store, podium_command):
     rows = [{"event_id": "1", "player": name, "position": place} for place, name in enumerate(NAMES, 1)]
     rows = [row | {"started_at": NOW.isoformat()} for row in rows]
     with pytest.raises(UnknownError):
-        reports.player_with(store, "main", first)
-    player = reports.player_with(store, "main", path_of(store, "ana").rpartition("/")[2])
-    found, _ = reports.add_report(store, "main", player, rows, form="1")
+        store.player_with("main", first)
+    player = store.player_with("main", path_of(store, "ana").rpartition("/")[2])
+    found, _ = store.add_report("main", player, rows, form="1")
     assert found.report_id in podium_command("pool", "reports", *where)[1]
     assert podium_command("pool", "reports", *where, "--accept", found.report_id, "--actor", "me")[0] == 0
     assert store.log("main")[-1].actor == "me"
@@ -212,7 +212,7 @@ class Ladder:
         self.players = [f"player {k}" for k in range(players)]
         store.create_pool("ladder", find("elo")(), reports="50% 48h")
         self.paths = {}
-        self.read_links(reports.change_links(store, "ladder", "give", self.players))
+        self.read_links(store.change_links("ladder", "give", self.players))
         self.counting, self.silent, self.seen, self.drawn = [], [], Counter(), set()
 
     def read_links(self, links):
@@ -231,11 +231,11 @@ class Ladder:
             self.report_wrongly(reporter, places, number)
         if random.random() < 0.1:
             old = self.paths[reporter]
-            self.read_links(reports.change_links(self.store, "ladder", "renew", [reporter]))
+            self.read_links(self.store.change_links("ladder", "renew", [reporter]))
             assert self.browser.post(old, data=sent).status_code in (404, 429)
             self.seen["revoked"] += 1
         assert {self.post(reporter, sent) for _ in range(random.choice((1, 2)))} == {303}
-        report = next(each for each in reports.list_reports(self.store, "ladder") if each.started_at == start)
+        report = next(each for each in self.store.list_reports("ladder") if each.started_at == start)
         team = {name: places[name] if teams else name for name in places}
         self.answer(report, reporter, team, sent)
 
@@ -274,7 +274,7 @@ class Ladder:
         assert self.post(stranger, {"report": report.report_id, "act": "confirm"}) == 404
         if status == "disputed":
             accepts = random.random() < 0.5
-            reports.answer_report(self.store, "ladder", report.report_id, agrees=accepts, actor="referee")
+            self.store.answer_report("ladder", report.report_id, agrees=accepts, actor="referee")
             status = "counted" if accepts else "refused"
         elif status == "open" and random.random() < 0.3:
             assert self.post(reporter, {"report": report.report_id, "act": "object"}) == 303
@@ -310,12 +310,12 @@ def test_a_ladder_run_by_its_players_equals_the_same_results_sent_by_an_admin(st
     later = made.now() + 48 * made.HOUR_US
     monkeypatch.setattr(made, "now", lambda: later)
     for _ in range(2):
-        reports.count_reports(store, "ladder")
+        store.count_reports("ladder")
     assert len(ladder.events()) == len(ladder.counting) + len(ladder.silent)
     store.create_pool("sent", find("elo")())
     for number, sent in enumerate([*ladder.counting, *ladder.silent]):
         store.submit("sent", [*rows_of(sent, f"e{number}")])
     assert ratings(store, "ladder") == ratings(store, "sent")
     assert changes(store, "ladder") == changes(store, "sent")
-    assert reports.list_reports(store, "ladder") == ()
+    assert store.list_reports("ladder") == ()
     assert store.verify() == []

@@ -9,8 +9,7 @@ from podium.errors import ParameterError, UnknownError
 from podium.log.database import StoreError
 from podium.log.pools import read_report_rules
 from podium.log.statements import upsert
-from podium.store import Store, reports
-from podium.store.writing import player_links
+from podium.store import Store
 from podium.store.writing import reports as made
 from podium.systems import find
 
@@ -21,13 +20,13 @@ RULES = "50% 48h"
 @pytest.fixture
 def ladder(store):
     store.create_pool("main", find("elo")(), reports=RULES)
-    reports.change_links(store, "main", "give", PLAYERS)
+    store.change_links("main", "give", PLAYERS)
     return store
 
 
 def number(store, name):
-    (link,) = (link for link in reports.links(store, "main") if link.player == name)
-    return reports.player_with(store, "main", link.path.rpartition("/")[2])
+    (link,) = (link for link in store.links("main") if link.player == name)
+    return store.player_with("main", link.path.rpartition("/")[2])
 
 
 def result(*names, **more):
@@ -39,15 +38,15 @@ def result(*names, **more):
 
 
 def report(store, *names, by="ana", form="1", rows=None):
-    return reports.add_report(store, "main", number(store, by), rows or result(*names), form=form)[0]
+    return store.add_report("main", number(store, by), rows or result(*names), form=form)[0]
 
 
 def answer(store, found, name, *, agrees=True):
-    return reports.answer_report(store, "main", found.report_id, number(store, name), agrees=agrees)[0]
+    return store.answer_report("main", found.report_id, number(store, name), agrees=agrees)[0]
 
 
 def events(store):
-    reports.count_reports(store, "main")
+    store.count_reports("main")
     return [each.event_id for each in store.event_list("main").events]
 
 
@@ -88,9 +87,9 @@ def test_a_report_counts_after_a_time_without_objection(ladder, monkeypatch):
     assert events(ladder) == []
     later(monkeypatch, hours=2)
     assert events(ladder) == [found.report_id]
-    assert [each.report_id for each in reports.list_reports(ladder, "main")] == [other.report_id]
-    assert reports.answer_report(ladder, "main", found.report_id, agrees=False)[0].status == "counted"
-    _, receipts = reports.answer_report(ladder, "main", other.report_id, agrees=True, actor="referee")
+    assert [each.report_id for each in ladder.list_reports("main")] == [other.report_id]
+    assert ladder.answer_report("main", found.report_id, agrees=False)[0].status == "counted"
+    _, receipts = ladder.answer_report("main", other.report_id, agrees=True, actor="referee")
     assert [receipt.event_id for receipt in receipts] == [other.report_id]
     assert len(events(ladder)) == 2
     assert ladder.log("main")[-1].actor == "referee"
@@ -152,17 +151,17 @@ def test_reports_that_cannot_be_right_are_refused(ladder):
 
 def test_links_end_when_they_are_renewed_or_revoked_and_with_the_season(ladder, monkeypatch):
     def opens(link):
-        return reports.player_with(ladder, "main", link.path.rpartition("/")[2])
+        return ladder.player_with("main", link.path.rpartition("/")[2])
 
-    first = reports.links(ladder, "main")
-    assert reports.change_links(ladder, "main", "give") == first
+    first = ladder.links("main")
+    assert ladder.change_links("main", "give") == first
     until = datetime.now(UTC) + timedelta(days=1)
-    renewed = reports.change_links(ladder, "main", "renew", ["ana"], until=until)
+    renewed = ladder.change_links("main", "renew", ["ana"], until=until)
     assert [new.path == old.path for old, new in zip(first, renewed, strict=True)] == [False, True, True, True]
-    reports.change_links(ladder, "main", "revoke", ["ben"])
+    ladder.change_links("main", "revoke", ["ben"])
     ladder.create_pool("other", find("elo")(), reports=RULES)
-    reports.change_links(ladder, "other", "give", PLAYERS)
-    others = reports.links(ladder, "other")
+    ladder.change_links("other", "give", PLAYERS)
+    others = ladder.links("other")
     for ended in (
         *first[:2],
         others[2],
@@ -172,7 +171,7 @@ def test_links_end_when_they_are_renewed_or_revoked_and_with_the_season(ladder, 
         with pytest.raises(UnknownError):
             opens(ended)
     assert opens(renewed[0]) != opens(renewed[2])
-    monkeypatch.setattr(player_links, "now", lambda: made.now() + 2 * 86_400_000_000)
+    monkeypatch.setattr(made, "now", lambda: made.now() + 2 * 86_400_000_000)
     with pytest.raises(UnknownError):
         opens(renewed[0])
     monkeypatch.undo()
@@ -180,10 +179,10 @@ def test_links_end_when_they_are_renewed_or_revoked_and_with_the_season(ladder, 
     with pytest.raises(UnknownError):
         opens(renewed[2])
     with pytest.raises(StoreError):
-        reports.change_links(ladder, "main", "give")
+        ladder.change_links("main", "give")
     ladder.describe_pool("main", reports="100%")
     ladder.begin_season("main", "2", datetime(2020, 1, 1, tzinfo=UTC), keep=0.5)
-    assert reports.links(ladder, "main") == ()
+    assert ladder.links("main") == ()
     with pytest.raises(UnknownError):
         opens(renewed[2])
 
@@ -194,15 +193,15 @@ def test_merged_players_answer_once_and_anonymized_players_lose_their_links(ladd
     found = report(ladder, "ana", "ben", "cleo")
     answer(ladder, found, "ben", agrees=False)
     ladder.merge("main", "dan", "ben")
-    assert len({number(ladder, "ana")} | {link.player for link in reports.links(ladder, "main")}) == 4
-    (shown,) = reports.list_reports(ladder, "main", number(ladder, "cleo"))
+    assert len({number(ladder, "ana")} | {link.player for link in ladder.links("main")}) == 4
+    (shown,) = ladder.list_reports("main", number(ladder, "cleo"))
     assert shown.objected == ("ben",)
     player = ladder.anonymize("main", "ben")
-    (shown,) = reports.list_reports(ladder, "main")
+    (shown,) = ladder.list_reports("main")
     assert shown.objected == (player,)
-    assert {link.player for link in reports.links(ladder, "main")} == {"ana", "cleo"}
+    assert {link.player for link in ladder.links("main")} == {"ana", "cleo"}
     assert not any("ben" in line for line in ladder.export_pool("main"))
-    reports.answer_report(ladder, "main", found.report_id, agrees=True)
+    ladder.answer_report("main", found.report_id, agrees=True)
     assert found.report_id in events(ladder)
 
 
@@ -215,11 +214,11 @@ def test_a_report_that_cannot_count_is_left_to_the_organiser_and_stops_no_other(
         answer(ladder, found, "cleo")
     later(monkeypatch, hours=48)
     assert events(ladder) == [good.report_id, "f", "e"]
-    (shown,) = reports.list_reports(ladder, "main")
+    (shown,) = ladder.list_reports("main")
     assert (shown.status, "'ana'" in shown.problem) == ("disputed", True)
     assert f"{found.report_id} does not count: {shown.problem}" in caplog.text
     with pytest.raises(podium.ResultsError, match="ana"):
-        reports.answer_report(ladder, "main", found.report_id, agrees=True)
+        ladder.answer_report("main", found.report_id, agrees=True)
 
 
 def test_a_planned_race_has_one_result_with_its_teams(ladder):
@@ -228,8 +227,7 @@ def test_a_planned_race_has_one_result_with_its_teams(ladder):
     ladder.plan_fixture("main", "cup", starts_at=start, entrants=entrants)
     rows = [row | {"started_at": start.isoformat()} for row in result("ana", "cleo", "ben", "dan")]
     first, other = (
-        reports.add_report(ladder, "main", number(ladder, "ana"), rows[:count], form="1", race="cup")[0]
-        for count in (4, 3)
+        ladder.add_report("main", number(ladder, "ana"), rows[:count], form="1", race="cup")[0] for count in (4, 3)
     )
     assert [answer(ladder, first, name).status for name in ("cleo", "ben", "dan")] == ["open", "counted", "counted"]
     assert events(ladder) == ["cup"]
@@ -237,8 +235,8 @@ def test_a_planned_race_has_one_result_with_its_teams(ladder):
         each["player"]: each["team"] for each in entrants
     }
     with pytest.raises(StoreError, match="different content"):
-        reports.answer_report(ladder, "main", other.report_id, agrees=True)
-    (shown,) = reports.list_reports(ladder, "main")
+        ladder.answer_report("main", other.report_id, agrees=True)
+    (shown,) = ladder.list_reports("main")
     assert (shown.event_id, "different content" in shown.problem) == ("cup", True)
 
 
@@ -252,7 +250,7 @@ def test_a_report_counts_once_although_the_service_is_killed(ladder, monkeypatch
     if is_counting:
         later(monkeypatch, hours=48)
     with pytest.raises(KeyboardInterrupt):
-        reports.count_reports(ladder, "main") if is_counting else answer(ladder, found, "ben")
+        ladder.count_reports("main") if is_counting else answer(ladder, found, "ben")
     monkeypatch.setattr(made, "upsert", upsert)
     assert [entry for entry in ladder.log("main") if entry.kind == "submit"] == []
     assert answer(ladder, found, "ben").status == "counted"
@@ -262,15 +260,15 @@ def test_a_report_counts_once_although_the_service_is_killed(ladder, monkeypatch
 
 def test_exports_and_backups_keep_reports_and_their_time_begins_again(sqlite_store, tmp_path, monkeypatch):
     sqlite_store.create_pool("main", find("elo")(), reports=RULES)
-    reports.change_links(sqlite_store, "main", "give", PLAYERS)
+    sqlite_store.change_links("main", "give", PLAYERS)
     found, done = report(sqlite_store, "ana", "ben"), report(sqlite_store, "cleo", "dan", by="dan", form="2")
     answer(sqlite_store, done, "cleo")
     assert events(sqlite_store) == [done.report_id]
     later(monkeypatch, hours=47)
     sqlite_store.import_pool([*sqlite_store.export_pool("main")], name="copy")
-    assert reports.links(sqlite_store, "copy") == ()
+    assert sqlite_store.links("copy") == ()
     assert sqlite_store.pool("copy").description.reports == RULES
-    (kept,) = reports.list_reports(sqlite_store, "copy")
+    (kept,) = sqlite_store.list_reports("copy")
     assert kept.result == found.result
     assert kept.counts_at - found.counts_at >= timedelta(hours=47)
     from podium.store.backup import back_up, restore
@@ -279,11 +277,11 @@ def test_exports_and_backups_keep_reports_and_their_time_begins_again(sqlite_sto
     restore(tmp_path / "copy.db", str(tmp_path / "restored.db"))
     restored = Store(str(tmp_path / "restored.db"))
     later(monkeypatch, hours=2)
-    assert reports.count_reports(restored, "main") == []
-    assert reports.links(restored, "main") == reports.links(sqlite_store, "main")
-    assert len(reports.count_reports(sqlite_store, "main")) == 1
+    assert restored.count_reports("main") == []
+    assert restored.links("main") == sqlite_store.links("main")
+    assert len(sqlite_store.count_reports("main")) == 1
     later(monkeypatch, hours=47)
-    assert len(reports.count_reports(restored, "main")) == 1
+    assert len(restored.count_reports("main")) == 1
     restored.close()
 
 
@@ -292,7 +290,7 @@ def test_old_reports_are_deleted(ladder, monkeypatch):
     ladder.describe_pool("main", reports="50%")
     later(monkeypatch, days=46)
     assert events(ladder) == []
-    assert reports.list_reports(ladder, "main") == ()
+    assert ladder.list_reports("main") == ()
 
 
 def test_rules_are_read():

@@ -5,7 +5,6 @@ from leagues import HOSTILE
 from served import WAYS
 from test_screens import assert_readable
 
-from podium.store import reports
 from podium.store.keys import create_key
 from podium.systems import find
 
@@ -16,7 +15,7 @@ ANA, BEN = "Ana", HOSTILE[10]  # a long name
 def test_a_result_is_reported_and_confirmed(site, screens, width, script):
     pool = f"ladder {width} {script}"
     site.store.create_pool(pool, find("elo")(), title="Ladder <of> names", reports="50% 48h")
-    links = {link.player: link.path for link in reports.change_links(site.store, pool, "give", [ANA, BEN, HOSTILE[0]])}
+    links = {link.player: link.path for link in site.store.change_links(pool, "give", [ANA, BEN, HOSTILE[0]])}
     page = screens(width, script=script)
     page.goto(links[ANA])
     assert_readable(page, axe=script)

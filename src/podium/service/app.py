@@ -25,7 +25,8 @@ from podium.service.admin import connections, dry_run, first_link, link_page, po
 from podium.service.admin import races as race_forms
 from podium.service.admin import reports as report_forms
 from podium.service.admin.uploads import UploadProcess
-from podium.service.api import details, fixtures, pages, reads, receiving, reports, status, writes
+from podium.service.api import fixtures, pages, reads, receiving, status, writes
+from podium.service.api import players as player_routes
 from podium.service.api.dependencies import Intake
 from podium.service.http import requests
 from podium.service.http.errors import ERROR_HANDLERS, MEDIA_TYPE, RequestLog, problem
@@ -53,7 +54,6 @@ from podium.service.webhooks import Webhooks
 from podium.store import Store
 from podium.store.kept import NIGHTLY_ENTRIES
 from podium.store.keys import forget_budgets, revoke_expired
-from podium.store.reports import count_reports
 from podium.store.waiting import forget_waiting
 from podium.support.part_files import remove_left_over
 from podium.views.models import LogEntry
@@ -122,7 +122,7 @@ class Upkeep:
         await self._do(LEFT_OVERS, forget_waiting, self._store.engine)
         for pool in await self._do(REPORTS, self._store.pools) or ():
             if pool.description.reports and not pool.closed:
-                receipts = await self._do(REPORTS, count_reports, self._store, pool.name)
+                receipts = await self._do(REPORTS, self._store.count_reports, pool.name)
                 self._metrics.count_receipts(pool.name, receipts or ())
         await self._do(HEADS, keep_heads, self._store.engine)
         await self._do(FILES, truncate_wal, self._store.engine, 0)  # the file may still contain an anonymized name
@@ -137,7 +137,7 @@ class Upkeep:
                 LOGGER.info("pool %s: hindsight calculated", pool)
 
 
-API = writes, reads, details, fixtures, reports, pages, status, receiving
+API = writes, reads, player_routes, fixtures, pages, status, receiving
 ADMIN = pools, sending, records, connections, race_forms, report_forms, dry_run
 PAGES = (  # in the order of matching
     rendering, visiting, first_link, home, boards, seasons, distribution, event_pages, players, chances,

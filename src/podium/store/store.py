@@ -24,8 +24,8 @@ from podium.store.writing import (
     anonymizing,
     execution,
     fixtures,
-    ordering,
     pool_files,
+    reports,
     sheet_corrections,
     sheets,
     submission,
@@ -201,12 +201,41 @@ class Store(Reader):
 
     merge, unmerge = acts(accounts.merge, int), acts(accounts.unmerge, int)
 
+    # Reports of players
+
+    change_links, add_report = writes(reports.change_links), writes(reports.add_report)
+    answer_report = writes(reports.answer_report)
+
+    def count_reports(self, pool_name: str) -> list[Receipt]:
+        """Count the reports of a pool to which nobody has objected in time.
+
+        If an event is invalid, for example because two of its players were merged, the organiser decides about its
+        report.
+
+        Returns:
+            The receipts of the events.
+        """
+        receipts: list[Receipt] = []
+        with self.writing(pool_name) as pool:
+            due = reports.due_reports(pool)
+        for report_id in due:
+            try:
+                with self.writing(pool_name) as pool:
+                    receipts += reports.count_due(pool, report_id)
+            except UnavailableError:
+                raise
+            except PodiumError as error:
+                LOGGER.warning("pool %s: %s does not count: %s", pool_name, report_id, error)
+                with self.writing(pool_name) as pool:
+                    reports.dispute(pool, report_id)
+        return receipts
+
     # Pools
 
     describe_pool = writes(administration.describe_pool, even_closed=True)
     close_pool = writes(administration.close_pool, even_closed=True)
     reopen_pool = writes(administration.reopen_pool, even_closed=True)
-    configure, set_order = acts(administration.configure, int), acts(ordering.set_order, int)
+    configure, set_order = acts(administration.configure, int), acts(administration.set_order, int)
     begin_season = acts(administration.begin_season, int)
 
     def create_pool(

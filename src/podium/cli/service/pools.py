@@ -160,13 +160,13 @@ def set_order(
 ) -> None:
     """Order a pool's events by date or by number. This is possible only while the pool has fewer than 50 events."""
     from podium.ledger.leaderboard import instant
-    from podium.store.writing import ordering
+    from podium.store.writing import administration
 
     if every and not started_at:
         raise ParameterError("--every requires the date of the first event. Add, for example, --started-at 2026-01-31")
     start = None if started_at is None else instant(started_at, whole_day=False)
     done, planned = f"pool {name} now has the order {order.value}", f"pool {name} would have the order {order.value}"
-    change.make(name, ordering.set_order(order.value, start, every), done, planned)
+    change.make(name, administration.set_order(order.value, start, every), done, planned)
 
 
 @pool.command(
@@ -277,12 +277,11 @@ def list_links(
 ) -> None:
     """List the personal links with which players report results."""
     from podium.ledger.leaderboard import instant
-    from podium.store import reports
 
     if act is not None:
         end = None if until is None else instant(until, whole_day=True, zone=store.pool(name).description.zone)
-        reports.change_links(store, name, act, players or (), until=end)
-    rows = [{"player": link.player, "link": address + link.path} for link in reports.links(store, name)]
+        store.change_links(name, act, players or (), until=end)
+    rows = [{"player": link.player, "link": address + link.path} for link in store.links(name)]
     show.show_records(rows, {"player": str, "link": str}, form)
 
 
@@ -296,12 +295,10 @@ def list_reports(
     form: Format = options.FORM,
 ) -> None:
     """List pending reports of results, and accept or refuse them."""
-    from podium.store import reports
-
     for report_id in (accept, refuse):
         if report_id is not None:
-            reports.answer_report(store, name, report_id, agrees=report_id == accept, actor=actor)
-    rows = reports.list_reports(store, name)
+            store.answer_report(name, report_id, agrees=report_id == accept, actor=actor)
+    rows = store.list_reports(name)
     show.show_records(rows, dict.fromkeys(("report_id", "status", "result", "player"), str), form)
 
 

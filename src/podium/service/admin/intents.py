@@ -28,7 +28,7 @@ from podium.service.web.rendering import address
 from podium.service.web.visiting import PoolRequest
 from podium.store.keys import ApiKey
 from podium.store.waiting import Owner, WaitingFile, keep_waiting, waiting_file
-from podium.store.writing import accounts, administration, ordering, sheet_corrections, sheets, submission
+from podium.store.writing import accounts, administration, sheet_corrections, sheets, submission
 from podium.store.writing.proposals import Act, Sheet
 from podium.support.immutable import immutable
 from podium.support.words import counted
@@ -185,7 +185,7 @@ KINDS = {
         "Saved. All events are rated with {title}, starting with the first event.", ("system",), has_reason=False,
     ),
     "order": Kind(
-        ADMIN, lambda details: ordering.set_order(
+        ADMIN, lambda details: administration.set_order(
             details["order"], datetime.fromisoformat(details["start"]) if details["start"] else None, details["every"]
         ),
         "Order events by {by}", "Change order", "Saved. Events now have {numbered}.", ("events",), has_reason=False,

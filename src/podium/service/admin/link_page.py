@@ -27,7 +27,6 @@ from podium.service.http.requests import CurrentStore, run_in
 from podium.service.http.visitors import Form, read_form, refuse_foreign
 from podium.service.web.rendering import PageRouter, go_on, path_of, render
 from podium.service.web.visiting import PoolRequest
-from podium.store.reports import add_report, answer_report, list_reports, player_with, races_to_report
 from podium.support.immutable import immutable
 
 NONCE_BYTES = 12
@@ -47,7 +46,7 @@ async def check_link(request: Request) -> Reporter:
     state, pool = request.app.state, pool_in_path(request) or ""
     try:
         link = decode_name(request.path_params["link"])
-        number = await run_in(state.threads.keys, player_with, state.store, pool, link)
+        number = await run_in(state.threads.keys, state.store.player_with, pool, link)
     except UnknownError as error:
         raise await state.key_guard.refusal(request, 404, str(error)) from None
     return Reporter(request, state.store, pool, number)
@@ -76,12 +75,12 @@ def store_form(reporter: Reporter, form: Form) -> Response:
     store, pool, number, result = reporter.store, reporter.pool, reporter.number, None
     try:
         if report_id := form.text("report"):
-            found, receipts = answer_report(store, pool, report_id, number, agrees=form.text("act") == "confirm")
+            found, receipts = store.answer_report(pool, report_id, number, agrees=form.text("act") == "confirm")
         else:
             result = replace(read_result(form), title="")
             held = store.pool(pool)
             rows = rows_in(result, held, value_column(held), {}, planned_race(reporter, result))
-            found, receipts = add_report(store, pool, number, rows, form=result.event_id, race=result.race)
+            found, receipts = store.add_report(pool, number, rows, form=result.event_id, race=result.race)
     except PodiumError as error:
         return link_page(reporter, result, error)
     reporter.request.app.state.metrics.count_receipts(pool, receipts)
@@ -93,7 +92,7 @@ def link_page(reporter: Reporter, result: ResultForm | None = None, error: Podiu
     request, store, pool, number = reporter.request, reporter.store, reporter.pool, reporter.number
     with store.reading(pool) as found:
         player = names_of(found, [number])[number]
-    races = races_to_report(store, pool, number)
+    races = store.races_to_report(pool, number)
     if result is None:
         race = next((race for race in races if race.fixture_id == request.query_params.get("race")), None)
         empty = new_result(reporter) if race is None else race_result(reporter, race.fixture_id)
@@ -103,7 +102,7 @@ def link_page(reporter: Reporter, result: ResultForm | None = None, error: Podiu
         result = replace(empty, event_id=secrets.token_urlsafe(NONCE_BYTES), title="", lines=lines)
     page = form_page(reporter, result, error)
     page.template, page.title, page.player, page.action = "player_link.html", player, player, path_of(request)
-    page.reports, page.races = list_reports(store, pool, number), races
+    page.reports, page.races = store.list_reports(pool, number), races
     response = render(request, page, status=200 if error is None else status_of(error))
     response.headers.update(PRIVATE)
     return response

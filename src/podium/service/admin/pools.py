@@ -27,7 +27,6 @@ from podium.service.web.boards import default_listing
 from podium.service.web.rendering import PageRouter, PoolHeader, address, pool_address, pool_header
 from podium.store import Store
 from podium.store.keys import ROLES
-from podium.store.reports import count_waiting
 from podium.support.words import counted
 from podium.systems import FITS, find, names, outsiders
 
@@ -247,7 +246,7 @@ def state_of(store: Store, pool: Pool, header: PoolHeader) -> tuple[str, ...]:
     """Return the last result, the next race and the numbers of players and of waiting reports, in words."""
     last = store.event_list(pool.name, top=1).events
     ahead = store.fixtures(pool.name, ahead=True, most=1)
-    waiting = count_waiting(store, pool.name)
+    waiting = store.count_waiting_reports(pool.name)
     return (
         *(Markup("Last result: {} {}").format(header.event_link(event), header.on(event.when)) for event in last),
         *(

@@ -7,7 +7,6 @@ from podium.service.admin.intents import POOL_ADDRESS, Admission
 from podium.service.http.keys import refuse_backdating_limit
 from podium.service.http.visitors import Form
 from podium.service.web.rendering import PageRouter, origin_of
-from podium.store.reports import answer_report, change_links, links, list_reports
 
 ACTS = (
     ("give", "Give links to those who have none"),
@@ -38,14 +37,14 @@ def reports_page(admission: Admission, _form: Form) -> FormsPage:
                 for answer in ("accept", "refuse")
             ),
         )
-        for report in list_reports(store, pool)
+        for report in store.list_reports(pool)
     ]
     fields = (
         Field("act", "What to do", choices=ACTS),
         Field("players", "Names, separated by commas (empty: everybody)", most=50_000),
         Field("until", "Last day (empty: until the next season begins)", example="2026-12-31"),
     )
-    known = tuple(Item(link.player, note=origin + link.path) for link in links(store, pool))
+    known = tuple(Item(link.player, note=origin + link.path) for link in store.links(pool))
     sections = (
         Section("Waiting results", items=tuple(waiting), notes=(BOTH,)),
         Section("Give or revoke links", action=base, fields=fields, button="Change links"),
@@ -59,7 +58,7 @@ def change(admission: Admission, form: Form) -> Done:
     last = form.text("until").strip()
     names = [name for row in names_in(form.text("players").splitlines()) for name in row]
     until = instant(last, whole_day=True, zone=admission.header.zone) if last else None
-    found = change_links(admission.store, admission.pool, form.text("act"), names, until=until)
+    found = admission.store.change_links(admission.pool, form.text("act"), names, until=until)
     return Done(admission.address("reports"), f"Saved. The number of links is {len(found)}.")
 
 
@@ -67,6 +66,6 @@ def change(admission: Admission, form: Form) -> Done:
 def decide(admission: Admission, form: Form) -> Done:
     refuse_backdating_limit(admission.request)
     store, pool, agrees = admission.store, admission.pool, form.text("answer") == "accept"
-    found, receipts = answer_report(store, pool, form.text("report_id"), agrees=agrees, actor=admission.key.name)
+    found, receipts = store.answer_report(pool, form.text("report_id"), agrees=agrees, actor=admission.key.name)
     admission.request.app.state.metrics.count_receipts(pool, receipts)
     return Done(admission.address("reports"), f"Saved. {found.result}: {found.status}.")

@@ -49,7 +49,7 @@ from podium.service.http.requests import (
     versions_in,
 )
 from podium.store import keys as store_keys
-from podium.store.writing import accounts, administration, ordering
+from podium.store.writing import accounts, administration
 from podium.store.writing.administration import RegisteredMatch
 from podium.store.writing.anonymizing import Anonymization
 from podium.store.writing.proposals import Act
@@ -125,7 +125,7 @@ async def configure(pool: PoolName, act: RequestedRerate, body: Sent[bodies.Conf
 async def set_order(pool: PoolName, act: RequestedRerate, body: Sent[bodies.NewOrder]) -> Rerated:
     """Order a pool's events by date or by number. This is possible only while the pool has fewer than 50 events."""
     refuse_backdating_limit(act.request)
-    return await act.rerate(pool, ordering.set_order(body.order, body.started_at, body.every))
+    return await act.rerate(pool, administration.set_order(body.order, body.started_at, body.every))
 
 
 @router.post("/{pool}/seasons", status_code=201)

@@ -13,7 +13,7 @@ from podium.store.reading import ahead, explanations, hindsight
 from podium.store.reading import log as entries
 from podium.store.reading import pool_facts as whole
 from podium.store.verification import Verification, verify_database
-from podium.store.writing import administration
+from podium.store.writing import administration, reports
 from podium.store.writing import fixtures as planned
 from podium.store.writing import sheets as brought
 from podium.store.writing.pool_files import export_lines
@@ -195,6 +195,12 @@ class Reader(Moments):
             return search.search(known, text, most)
 
         return self.read(find)
+
+    # Reports of players
+
+    links, player_with = reads(reports.links), reads(reports.player_with)
+    list_reports, races_to_report = reads(reports.list_reports), reads(reports.races_to_report)
+    count_waiting_reports = reads(reports.count_waiting)
 
     # Players
 

@@ -55,7 +55,7 @@ from podium.log.schema import (
 from podium.log.statements import of_pool
 from podium.results.mentions import Mentions
 from podium.store.following import PoolReader
-from podium.store.writing.player_links import DELETE_LINK
+from podium.store.writing.reports import DELETE_LINK
 from podium.support.answers import answer, described
 from podium.support.words import counted
 from podium.views.names import names_had, number_of

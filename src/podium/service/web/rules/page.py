@@ -13,8 +13,7 @@ from podium.pages.charts import expected_curve, weights_curve
 from podium.pages.environment import settings
 from podium.pages.reliability import Picture, reliability_picture
 from podium.service.web.rendering import PageRouter, PoolHeader, pool_header
-from podium.service.web.rules.examples import find_examples
-from podium.service.web.rules.questions import Known, questions
+from podium.service.web.rules.questions import Known, find_examples, questions
 from podium.service.web.visiting import VisiblePool
 from podium.store import Store
 from podium.store.reading.pool_facts import PoolFacts

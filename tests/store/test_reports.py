@@ -171,7 +171,8 @@ def test_links_end_when_they_are_renewed_or_revoked_and_with_the_season(ladder, 
         with pytest.raises(UnknownError):
             opens(ended)
     assert opens(renewed[0]) != opens(renewed[2])
-    monkeypatch.setattr(made, "now", lambda: made.now() + 2 * 86_400_000_000)
+    later = made.now() + 2 * 86_400_000_000
+    monkeypatch.setattr(made, "now", lambda: later)
     with pytest.raises(UnknownError):
         opens(renewed[0])
     monkeypatch.undo()

@@ -119,42 +119,31 @@ class PoolDescription:
     reports: str = ""  # when results that players report count, as `read_report_rules` reads it; empty if they cannot
 
     @classmethod
-    def from_body(cls, body: dict[str, Any]) -> Self:
-        return cls(**body)
-
-    @classmethod
     def from_row(cls, row: Any) -> Self:
-        columns = row.title, row.contact, row.player_word, row.is_public, row.time_zone, row.points_scheme
-        return cls(*columns, row.display, row.reports)
+        return cls(**{field.name: getattr(row, COLUMNS.get(field.name, field.name)) for field in fields(cls)})
 
     @property
     def zone(self) -> tzinfo:
         return ZoneInfo(self.time_zone) if self.time_zone else UTC
 
-    def body(self) -> dict[str, Any]:
-        return asdict(self)
-
     def columns(self) -> dict[str, Any]:
-        columns = asdict(self)
-        return columns | {"is_public": columns.pop("public")}
+        return {COLUMNS.get(name, name): value for name, value in asdict(self).items()}
 
     def changed(self, **changes: Unpack[DescriptionChanges]) -> Self:
-        admitted: dict[str, Any] = {
-            name: ADMIT[name](text) if name in ADMIT else text for name, text in changes.items() if text is not None
-        }
-        return replace(self, **admitted)
+        given: dict[str, Any] = {name: value for name, value in changes.items() if value is not None}
+        for name, check in ADMIT.items():
+            if name in given:
+                given[name] = check(given[name]) if normalise(given[name]) else ""
+        return replace(self, **given)
 
 
 NO_DESCRIPTION = PoolDescription()  # description of a pool that has none
 
 
-def admit_title(text: str) -> str:
-    return admit(text, "title") if normalise(text) else ""
+COLUMNS = {"public": "is_public"}  # of fields with other names
 
 
 def admit_player_word(text: str) -> str:
-    if not normalise(text):
-        return ""
     word = admit(text, "player word")
     if len(word) > MAX_WORD_CHARACTERS:
         raise ParameterError(f"player word: has {len(word)} characters. Use at most {MAX_WORD_CHARACTERS}")
@@ -165,7 +154,7 @@ def admit_contact(text: str) -> str:
     contact = normalise(text)
     if len(contact) > MAX_CONTACT_CHARACTERS:
         raise ParameterError(f"contact: has {len(contact)} characters. Use at most {MAX_CONTACT_CHARACTERS}")
-    if not contact or MAIL_ADDRESS.fullmatch(contact) or is_page_address(contact):
+    if MAIL_ADDRESS.fullmatch(contact) or is_page_address(contact):
         return contact
     raise ParameterError(
         f"contact: {shown(contact)} is neither an email address nor the address of a page. Write it like "
@@ -176,17 +165,9 @@ def admit_contact(text: str) -> str:
 def admit_time_zone(text: str) -> str:
     name = text.strip()
     try:
-        return ZoneInfo(name).key if name else ""
+        return ZoneInfo(name).key
     except (ZoneInfoNotFoundError, ValueError, OSError):  # OSError: the name belongs to a folder
         raise ParameterError(f"time zone: {shown(name)} is not known. Write it like Europe/Berlin or UTC") from None
-
-
-def admit_points_scheme(text: str) -> str:
-    return read_scheme(text).text if normalise(text) else ""
-
-
-def admit_display(text: str) -> str:
-    return read_display(text).text if normalise(text) else ""
 
 
 def admit_reports(text: str) -> str:
@@ -195,9 +176,11 @@ def admit_reports(text: str) -> str:
     return rules
 
 
-ADMIT: dict[str, Callable[[Any], str]] = {
-    "title": admit_title, "contact": admit_contact, "player_word": admit_player_word, "time_zone": admit_time_zone,
-    "points_scheme": admit_points_scheme, "display": admit_display, "reports": admit_reports,
+ADMIT: dict[str, Callable[[str], str]] = {  # of texts that are not blank
+    "title": lambda text: admit(text, "title"), "contact": admit_contact, "player_word": admit_player_word,
+    "time_zone": admit_time_zone,
+    "points_scheme": lambda text: read_scheme(text).text, "display": lambda text: read_display(text).text,
+    "reports": admit_reports,
 }  # fmt: skip
 
 

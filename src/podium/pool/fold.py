@@ -215,7 +215,7 @@ class Draft:
             case kinds.CLOSE | kinds.REOPEN:
                 self.pool = replace(self.pool, closed=entry.kind == kinds.CLOSE)
             case kinds.DESCRIBE:
-                description = PoolDescription.from_body(json.loads(entry.body))
+                description = PoolDescription(**json.loads(entry.body))
                 self.pool = replace(self.pool, description=description)
 
     def _follow_content(self, entry: Entry, content: int) -> None:

@@ -102,7 +102,7 @@ def set_description(
         )
     now = open_store(url).describe_pool(name, actor=actor, **changes)
     typer.echo(f"pool {name} is {'public' if now.public else 'private'}")
-    for field, text in now.body().items():
+    for field, text in asdict(now).items():
         if text and field != "public":
             typer.echo(f"{field.replace('_', ' ')}: {text}")
 
@@ -112,7 +112,7 @@ def list_pools(store: "Store" = STORE, form: Format = options.FORM) -> None:
     """List the pools, with their descriptions."""
     rows = [
         {"pool": pool.name, "system": pool.system.name, "state": "closed" if pool.closed else "open"}
-        | pool.description.body()
+        | asdict(pool.description)
         for pool in store.pools()
     ]
     texts = ["pool", "system", "state", "title", "contact", "player_word", "time_zone"]

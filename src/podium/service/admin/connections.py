@@ -9,8 +9,7 @@ from podium.errors import ParameterError
 from podium.service.admin.forms import Done, Field, FormsPage, Item, Section, acts, shows
 from podium.service.admin.intents import POOL_ADDRESS, Admin, Admission
 from podium.service.admin.records import DEEDS
-from podium.service.http.errors import AccessError
-from podium.service.http.keys import find_visible_key, lacking, refuse_limited, visible_keys
+from podium.service.http.keys import find_visible_key, refuse_new_key, visible_keys
 from podium.service.http.visitors import Form
 from podium.service.web.rendering import PageRouter, go_on
 from podium.service.webhooks import DeliveryError, send_test
@@ -74,13 +73,11 @@ def key_item(key: store_keys.ApiKey, own: store_keys.ApiKey, base: str) -> Item:
 
 @acts(router, "/keys", keys_page)
 def create(admission: Admission, form: Form) -> FormsPage:
-    refuse_limited(admission.key)
+    pool = None if form.text("opens") == ALL else admission.pool
+    refuse_new_key(admission.key, pool)
     name, backdating = form.text("name").strip(), form.text("backdating_limit").strip()
     if not name:
         raise ParameterError("the key needs an owner. Enter a name")
-    pool = None if form.text("opens") == ALL else admission.pool
-    if not admission.key.may("admin", pool):
-        raise AccessError(403, lacking("admin", pool))
     days, rate = number_in(form, "days", "the days until it expires"), number_in(form, "rate", "requests per second")
     if days is not None and not days <= MAX_DAYS:
         raise ParameterError(f"a key can last up to {MAX_DAYS:,.0f} days. Enter fewer days")
@@ -111,7 +108,7 @@ def revoke(admission: Admission, form: Form) -> Done:
 @acts(router, "/keys/{number:int}/replace", keys_page)
 def replace_key(admission: Admission, form: Form) -> FormsPage:
     """Replace a key with a new key that has the same rights, and show the new key once."""
-    refuse_limited(admission.key)
+    refuse_new_key(admission.key, admission.pool)
     key = find_visible_key(admission.store, admission.key, admission.pool, int(form.text("number")))
     secret = store_keys.rotate_key(admission.store.engine, key.id)
     return keys_page(admission, form).with_secret(secret)

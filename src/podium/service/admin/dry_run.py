@@ -29,7 +29,7 @@ from podium.service.admin.intents import (
 from podium.service.http.errors import status_of
 from podium.service.http.json import RefusedError
 from podium.service.http.requests import run_in
-from podium.service.web.rendering import Page, PageRouter, go_on, pool_address, pool_header, render
+from podium.service.web.rendering import Page, PageRouter, go_on, pool_header, render
 from podium.store import Store
 from podium.store.reading.previews import MovedRating
 from podium.store.writing.proposals import StaleError
@@ -96,7 +96,7 @@ async def look_at(
         ]
         return Page(
             "dry_run.html",
-            title=f"{intent.heading}: dry run",
+            f"{intent.heading}: dry run",
             pool=pool_header(pool),
             intent=intent,
             number=number or intent.keep(admission),
@@ -242,7 +242,7 @@ async def apply(admission: Sender) -> Response:
     refusals = await run_in(
         threads.writing, store_names_and_details, admission, names, intent.details.get("details", ())
     )
-    path = pool_address(admission.pool, *intent.landing(answer))
+    path = admission.path(*intent.landing(answer))
     return go_on(admission.request, path, " ".join([intent.done, *refusals]), undo)
 
 
@@ -295,7 +295,7 @@ async def refusal(admission: Admission, error: PodiumError, heading: str, intent
     prefix = posed.prefix if posed else ""
     page = Page(
         "refusal.html",
-        title=heading,
+        heading,
         pool=await run_in_threadpool(lambda: admission.header),
         error=posed.what if posed else error,
         number=await run_in_threadpool(intent.keep, admission) if (prefix or answers) and intent else "",

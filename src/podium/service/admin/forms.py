@@ -79,7 +79,7 @@ class FormsPage(Page):
     may_administer = True
 
     def __init__(self, title: str, **content: Any) -> None:
-        super().__init__("forms.html", title=title, **content)
+        super().__init__("forms.html", title, **content)
 
     def with_secret(self, secret: str, shown: str = "key") -> Self:
         self.secret, self.shown = secret, shown

@@ -24,7 +24,7 @@ from podium.service.admin.intents import POOL_ADDRESS, Admin, AdminOfAll, Admiss
 from podium.service.http.requests import OpenFile, run_in
 from podium.service.http.visitors import Form
 from podium.service.web.boards import default_listing
-from podium.service.web.rendering import PageRouter, PoolHeader, address, pool_address, pool_header
+from podium.service.web.rendering import PageRouter, PoolHeader, address, pool_header
 from podium.store import Store
 from podium.store.keys import ROLES
 from podium.support.words import counted
@@ -193,7 +193,7 @@ def overview(admission: Admission, _form: Form) -> FormsPage:
     weekly = (
         item(
             "Enter a result",
-            pool_address(pool.name, "tonight"),
+            admission.path("tonight"),
             "Tap the names in finishing order, or paste lines from a chat.",
         ),
         item(

@@ -8,7 +8,7 @@ from podium.ledger.leaderboard import instant
 from podium.service.admin.forms import Done, acts, shows
 from podium.service.admin.intents import POOL_ADDRESS, Admission, Sender
 from podium.service.http.visitors import Form
-from podium.service.web.rendering import Page, PageRouter, pool_address
+from podium.service.web.rendering import Page, PageRouter
 from podium.store.writing.fixtures import CANCELLED
 
 RACE = "/{fixture_id}"
@@ -47,7 +47,7 @@ def race_page(
 ) -> Page:
     return Page(
         "race_form.html",
-        title=title,
+        title,
         pool=admission.header,
         race_id=race_id,
         form=content,
@@ -87,11 +87,11 @@ def keep(admission: Admission, race_id: str, form: Form) -> Done:
         anybody=content["anybody"] == "yes",
         actor=admission.key.name,
     )
-    return Done(pool_address(admission.pool, "matches", race_id))
+    return Done(admission.path("matches", race_id))
 
 
 @acts(router, RACE + "/cancel", admission_of=Sender)
 def cancel(admission: Admission, form: Form) -> Done:
     race_id = form.text("fixture_id")
     admission.store.cancel_fixture(admission.pool, race_id, actor=admission.key.name)
-    return Done(pool_address(admission.pool, "matches", race_id))
+    return Done(admission.path("matches", race_id))

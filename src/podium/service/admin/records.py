@@ -19,7 +19,7 @@ from podium.service.admin.forms import Done, Field, FormsPage, Item, Section, ac
 from podium.service.admin.intents import POOL_ADDRESS, Admin, Admission, Intent, Sender
 from podium.service.http.requests import CurrentStore, run_in
 from podium.service.http.visitors import Form
-from podium.service.web.rendering import Page, PageRouter, go_on, pool_address, pool_header, render
+from podium.service.web.rendering import Page, PageRouter, go_on, pool_header, render
 from podium.store.writing.anonymizing import COPIES, Anonymization
 from podium.views.details import DETAILS
 from podium.views.events import EVENT_KINDS
@@ -62,7 +62,7 @@ def log(
     records = store.newest_log(admission.pool, before=before, most=PAGE_ENTRIES)
     page = Page(
         "log.html",
-        title="Log",
+        "Log",
         pool=pool_header(store.pool(admission.pool)),
         may_administer=admission.may("admin"),
         records=records,  # newest first
@@ -185,7 +185,7 @@ def set_details(admission: Admission, form: Form) -> Done:
 def rename(admission: Admission, form: Form) -> Done:
     player, name = form.text("player").strip(), normalise(form.text("name"))
     admission.store.rename(admission.pool, player, name, actor=admission.key.name)
-    return Done(pool_address(admission.pool, "players", name), f"{player} is now called {name}.")
+    return Done(admission.path("players", name), f"{player} is now called {name}.")
 
 
 @acts(router, POOL_ADDRESS + "/forget", players_page)
@@ -197,7 +197,7 @@ def forget(admission: Admission, form: Form) -> Done | FormsPage:
     if seen.ids and form.text("ids") != str(len(seen.ids)):
         return ids_page(admission, player, seen)
     name = store.anonymize(admission.pool, player, actor=admission.key.name)
-    return Done(pool_address(admission.pool, "players", name), f"All names are removed. The player is now {name}.")
+    return Done(admission.path("players", name), f"All names are removed. The player is now {name}.")
 
 
 def ids_page(admission: Admission, player: str, seen: Anonymization) -> FormsPage:

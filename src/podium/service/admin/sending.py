@@ -173,7 +173,7 @@ def upload_page(admission: Admission, form: Form) -> Page:
     """Return the page for uploading a file of results or pasting text, with the values entered earlier."""
     return Page(
         "upload.html",
-        title="Enter results",
+        "Enter results",
         pool=admission.header,
         formats=formats(),
         chosen=form.text("format") or RESULTS,
@@ -240,7 +240,7 @@ async def show_sent(admission: Admission, form: Form, file: WaitingFile, number:
             keep = partial(keep_waiting, store.engine, admission.owner(FILE), file)
             page = Page(
                 "questions.html",
-                title=f"What {name} means",
+                f"What {name} means",
                 pool=pool_header(pool),
                 name=name,
                 number=number or await run_in(admission.threads.writing, keep),
@@ -284,7 +284,7 @@ def event_form(admission: Admission, form: Form) -> Page:
     stored = table_of(details)
     return Page(
         "event_form.html",
-        title=f"Correct {details.title or details.event_id}",
+        f"Correct {details.title or details.event_id}",
         pool=admission.header,
         name=details.title or details.event_id,
         table=stored,

@@ -26,7 +26,7 @@ from podium.service.admin.intents import ROWS, Admission, Intent, Sender, refuse
 from podium.service.http.errors import status_of
 from podium.service.http.requests import CurrentStore, run_in
 from podium.service.http.visitors import Form
-from podium.service.web.rendering import SEE_OTHER, Page, PageRouter, address, go_on, pool_address, pool_header, render
+from podium.service.web.rendering import SEE_OTHER, Page, PageRouter, address, go_on, pool_header, render
 from podium.service.web.visiting import PoolRequest
 from podium.store.writing.fixtures import CANCELLED, REPORTED, Fixture
 from podium.store.writing.submission import ConflictError
@@ -296,7 +296,7 @@ def form_page(
     column = value_column(pool)
     return Page(
         "tonight.html",
-        title=f"Correct {result.title or result.event_id}" if result.amends else "Enter a result",
+        f"Correct {result.title or result.event_id}" if result.amends else "Enter a result",
         pool=pool_header(pool),
         result=result,
         value_name=VALUES.get(column, ""),
@@ -377,4 +377,4 @@ def save(admission: Admission, result: ResultForm) -> Response:
         version = store.event(admission.pool, event_id).version
         details = {"event_id": event_id, "title": result.title, "version": version}
         undo, sentence = Intent("withdraw", details).keep(admission), "Saved."
-    return go_on(admission.request, pool_address(admission.pool, "events", event_id), sentence, undo)
+    return go_on(admission.request, admission.path("events", event_id), sentence, undo)

@@ -30,15 +30,14 @@ from podium.service.api.dependencies import (
     parsed,
 )
 from podium.service.api.receiving import SentEvents, parse_events
-from podium.service.http.errors import AccessError, error_responses
+from podium.service.http.errors import error_responses
 from podium.service.http.json import EventId, PlayerName, PoolName, RefusedError, SentName
 from podium.service.http.keys import (
     find_visible_key,
-    lacking,
     refuse_backdated,
     refuse_backdated_results,
     refuse_backdating_limit,
-    refuse_limited,
+    refuse_new_key,
     visible_keys,
 )
 from podium.service.http.requests import (
@@ -366,11 +365,8 @@ def webhook_details(webhook: store_keys.Webhook, secret: str | None = None) -> W
 @router.post("/{pool}/keys", status_code=201)
 async def create_key(pool: PoolName, act: RequestedAct, body: Sent[bodies.NewKey]) -> KeyDetails:
     """Create a key. The response shows the key only once, and Podium stores only a hash of it."""
-    own = act.request.state.key
-    refuse_limited(own)
     opened = None if body.all_pools else pool
-    if not own.may("admin", opened):
-        raise AccessError(403, lacking("admin", opened))
+    refuse_new_key(act.request.state.key, opened)
     lifetime = None if body.expires_in_days is None else timedelta(days=body.expires_in_days)
 
     def create() -> KeyDetails:

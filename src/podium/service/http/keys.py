@@ -239,10 +239,15 @@ def refuse_backdating_limit(request: Request) -> None:
         raise AccessError(403, "this may recalculate every rating. Use a key without a backdating limit.")
 
 
-def refuse_limited(key: ApiKey) -> None:
-    """Reject the creation of keys by a limited key, because the new keys would not have its limits."""
-    if key.is_limited:
+def refuse_new_key(own: ApiKey, pool: str | None) -> None:
+    """Reject the creation of a key for a pool, or for all pools, by a key that does not administer them.
+
+    A limited key can create no keys, because the new keys would not have its limits.
+    """
+    if own.is_limited:
         raise AccessError(403, "a key that expires or has a limit cannot create others. Use a key without a limit.")
+    if not own.may("admin", pool):
+        raise AccessError(403, lacking("admin", pool))
 
 
 def visible_keys(store: Store, own: ApiKey, pool: str) -> list[ApiKey]:

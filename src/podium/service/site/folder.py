@@ -248,7 +248,7 @@ def one_file(view: Store, pools: Sequence[str], title: str) -> str:
         .render(
             page=Page(
                 "report.html",
-                title=title,
+                title,
                 sections=[(anchors[address], section(text, anchors[address], anchors)) for address, text in pages],
                 style=Markup(f"<style>{style}</style>"),  # noqa: S704  (Podium's own)
                 script=Markup(script),  # noqa: S704

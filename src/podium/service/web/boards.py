@@ -90,10 +90,10 @@ def leaderboard(
     least = max(min_events, 1)
     return visit.show(
         "leaderboard.html",
-        title="Leaderboard",
+        "Leaderboard",
         tab="leaderboard",
         description=f"{counted(board.listed, header.word)} of {header.title}, rated by {header.system_title}.",
-        picture=rendering.pool_address(pool.name, "card.png") if board.players else "",
+        picture=header.path("card.png") if board.players else "",
         board=board,
         season=None if cursor else next(reversed(store.seasons(pool.name)), None),
         ahead=None if cursor else next(iter(store.fixtures(pool.name, ahead=True, most=1)), None),
@@ -109,10 +109,10 @@ def leaderboard(
         ),
         choices=store.detail_choices(pool.name),
         wanted=details,
-        next_address=rendering.pool_address(pool.name, **query, cursor=board.next) if board.next else "",
+        next_address=header.path(**query, cursor=board.next) if board.next else "",
         me_address=row_address(store, pool, listing, query, board, rendering.chosen_player(visit.request)),
-        rating_address=rendering.pool_address(pool.name, **query),
-        move_address=rendering.pool_address(pool.name, **query, sort="move"),
+        rating_address=header.path(**query),
+        move_address=header.path(**query, sort="move"),
     )
 
 
@@ -186,12 +186,12 @@ def events(visit: VisiblePool, cursor: Annotated[str, Query(max_length=200)] = "
     found = visit.store.event_list(visit.pool, before=cursor or None, top=ROWS)
     return visit.show(
         "events.html",
-        title="Events",
+        "Events",
         tab="events",
         description=f"Winners and largest changes in the events of {header.title}, newest first.",
         lines=found.events,
         is_first=not cursor,
-        next_address=rendering.pool_address(visit.pool, "events", cursor=found.next) if found.next else "",
+        next_address=visit.path("events", cursor=found.next) if found.next else "",
     )
 
 
@@ -232,10 +232,10 @@ def found_players(
     hits = tuple((player, headers[player.pool]) for player in found if not player.is_similar)
     if text and len(hits) == 1 and not list_only:
         hit, header = hits[0]
-        return RedirectResponse(rendering.pool_address(header.name, "players", hit.player), 303, rendering.HEADERS)
+        return RedirectResponse(header.path("players", hit.player), 303, rendering.HEADERS)
     page = rendering.Page(
         "find.html",
-        title=f"Find {text}" if text else "Find a player",
+        f"Find {text}" if text else "Find a player",
         pool=pool,
         text=text,
         hits=hits,

@@ -22,7 +22,7 @@ from podium.pages.reliability import trust_of
 from podium.service.http.json import MAX_SENT_CHARACTERS
 from podium.service.web.boards import default_listing, ranked_card, spans_of
 from podium.service.web.distribution import rating_of
-from podium.service.web.rendering import PageRouter, PoolHeader, pool_address, pool_header
+from podium.service.web.rendering import PageRouter, PoolHeader, pool_header
 from podium.service.web.visiting import VisiblePool
 from podium.store import Store
 from podium.views.models import Rivalry
@@ -58,7 +58,7 @@ def compare(visit: VisiblePool, player: Name = "", other: Name = "") -> Response
     names = f"{pair['first']} or {pair['second']}?" if pair else "Compare two players"
     return visit.show(
         "compare.html",
-        title=names,
+        names,
         tab="compare",
         description=pair_sentence(pair),
         player=player,
@@ -235,7 +235,7 @@ def predict(
         reason = str(error)
     return visit.show(
         "predict.html",
-        title="Who wins?",
+        "Who wins?",
         tab="compare",
         description=field_sentence(field),
         entrants=taken,
@@ -285,7 +285,7 @@ def field_of(
             {
                 "player": player,
                 # Newcomers and sides do not have a page.
-                "address": pool_address(header.name, "players", player) if player in known else "",
+                "address": header.path("players", player) if player in known else "",
                 "is_new": player in forecast.newcomers,
                 "rating": header.rating(points),
                 "win": chance_words(cells[0], win),

@@ -46,7 +46,7 @@ def distribution(visit: VisiblePool) -> Response:
     label = f"{counted(players, header.word)} by rating; half of them from {rating(lower)} to {rating(upper)}"
     return visit.show(
         "distribution.html",
-        title="Distribution",
+        "Distribution",
         description=f"The distribution of the ratings of {counted(players, header.word)} in {header.title}.",
         players=players,
         ranges=ranges,
@@ -101,7 +101,7 @@ def groups(visit: VisiblePool, by: str, best: Annotated[int, Query(ge=1, le=100)
     found, words = visit.store.group_ranks(visit.pool, by, best), plural(by)
     return visit.show(
         "groups.html",
-        title=capitalised(words),
+        capitalised(words),
         description=f"The {words} of {visit.header.title}, ranked by their best players.",
         groups=found,
         by=by,
@@ -118,7 +118,7 @@ def equipment(visit: VisiblePool) -> Response:
     words = ", ".join(header.kinds)
     return visit.show(
         "equipment.html",
-        title=capitalised(words),
+        capitalised(words),
         description=f"The points that {words} in {header.title} add to ratings.",
         tables=tuple((plural(kind), tuple(item for item in found if item.kind == kind)) for kind in pool.system.kinds),
     )
@@ -136,7 +136,7 @@ def best_ever(visit: VisiblePool) -> Response:
         why_none = str(error)
     return visit.show(
         "best.html",
-        title="Best ever, in hindsight",
+        "Best ever, in hindsight",
         description=f"The best of {header.title}, ranked by their lead over the field of their best year, with the"
         " confidence in that order.",
         board=board,

@@ -173,8 +173,8 @@ def event_response(visit: Visit, event_id: str, player: str | None, first: int |
     before = [change.rating_before for change in details.changes]
     return visit.show(
         "event.html",
+        title,
         tab="events",
-        title=title,
         description=description,
         newest_entry=None,
         story=story,

@@ -146,7 +146,7 @@ def home_page(cards: Iterable[PoolCard]) -> Page:
     upsets = [card for card in newest_first if card.is_fresh]
     return Page(
         "home.html",
-        title="A reason for every point",
+        "A reason for every point",
         description="Live ratings for races and games: see which heats and opponents are behind each change.",
         surprise=max(upsets, key=attrgetter("headline.upset.excess"), default=None),
         cards=tuple(first),

@@ -157,7 +157,7 @@ def describe_result(pool: PoolReader, header: PoolHeader, row: Any) -> Message:
     lines = (*lines, *promotions(pool, [event]))
     won = headline_of(explanations[0].winners)
     title = f"{title_of(pool, event)}: {won}" if won else title_of(pool, event)
-    return Message(row.seq, title, lines, pool_address(header.name, "events", event.event_id), event.event_id)
+    return Message(row.seq, title, lines, header.path("events", event.event_id), event.event_id)
 
 
 def summarise_results(pool: PoolReader, header: PoolHeader, rows: Sequence[Any]) -> Message:
@@ -208,7 +208,7 @@ def describe_correction(pool: PoolReader, header: PoolHeader, row: Any) -> Messa
         lines.append(f"The ratings of {players} changed by up to {largest} points.")
     if is_rated(event):
         lines += explain_largest(pool, event)[1]
-    title, path = f"{title_of(pool, event)} {CORRECTED[row.kind]}", pool_address(header.name, "events", event.event_id)
+    title, path = f"{title_of(pool, event)} {CORRECTED[row.kind]}", header.path("events", event.event_id)
     return Message(row.seq, title, tuple(lines), path, event.event_id if is_rated(event) else "")
 
 
@@ -235,4 +235,4 @@ def announce_race(header: PoolHeader, race: Fixture, seq: int) -> Message:
     if race.sides:
         lines.append(f"Entered: {listed([' and '.join(map(show_name, side)) for side in race.sides])}.")
     title = f"{header.title}: {plain(race.title or race.fixture_id)} is coming up"
-    return Message(seq, title, tuple(lines), pool_address(header.name, "matches", race.fixture_id))
+    return Message(seq, title, tuple(lines), header.path("matches", race.fixture_id))

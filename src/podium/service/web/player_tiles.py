@@ -12,7 +12,7 @@ from podium.ledger.hypothetical_race import DUEL_SIDES, place_words
 from podium.ledger.stakes import MAX_EXACT, Stakes
 from podium.pages.numbers import Shape, change, day_words, minute, name_link, percent
 from podium.service.web.ahead.calendar import KeptStakes
-from podium.service.web.rendering import PoolHeader, pool_address
+from podium.service.web.rendering import PoolHeader
 from podium.store import Store
 from podium.store.writing.fixtures import Fixture
 from podium.support.immutable import immutable
@@ -81,9 +81,7 @@ class Upcoming:
 
     def note(self, card: PlayerCard) -> Markup:
         """Return the race's link, time and size, its effect on the rating, and the place that gains a rank."""
-        link = name_link(
-            pool_address(self.pool.name, "matches", self.race.fixture_id), self.race.title or self.race.fixture_id
-        )
+        link = name_link(self.pool.path("matches", self.race.fixture_id), self.race.title or self.race.fixture_id)
         size = "open to everybody" if self.race.entrants is None else counted(len(self.race.entrants), self.pool.word)
         entered = "" if self.is_entrant or self.race.entrants is None else ", not entered"
         words = self.outlook() + self.reach(None if card.rank is None else rival_of(card))

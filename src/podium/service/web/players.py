@@ -65,8 +65,8 @@ def player(
     others = [*(row.player for row in card.nearby), *(encounter.opponent for encounter in card.encounters)]
     return visit.show(
         "player.html",
+        card.player,
         tab="leaderboard",
-        title=card.player,
         description=f"{header.rating(card.rating)} points in {header.title}{place}.",
         card=card,
         lead=lead_on(header, card, boards.established_rule(pool.system), has_race=ahead is not None),
@@ -113,7 +113,7 @@ def chart(
             header.local(point.when),
             point.rating,
             point.deviation,
-            rendering.pool_address(header.name, "events", point.event_id, name) if point.event_id else None,
+            header.path("events", point.event_id, name) if point.event_id else None,
             f"Why {header.change(point.shown)} {header.on(point.when)}?",
             causes.get(point.event_id, ""),
             is_season=point.event_id is None,
@@ -142,7 +142,7 @@ def ranges(
     ]
     if len(fitting) == 1:
         return ()
-    address = rendering.pool_address(header.name, "players", card.player)
+    address = header.path("players", card.player)
     return tuple(
         (address if name == "all" else f"{address}?range={name}", spans[name].words, name == current)
         for name in fitting
@@ -160,8 +160,8 @@ def reasons(player: PlayerName, visit: VisiblePool) -> Response:
     points = [reason.shown for reason in totals.reasons]
     return visit.show(
         "reasons.html",
+        "Reasons for the last ten events",
         tab="leaderboard",
-        title="Reasons for the last ten events",
         description=totals.summary,
         totals=totals,
         rows=totals.labelled,
@@ -189,8 +189,8 @@ def rivals(player: PlayerName, visit: VisiblePool) -> Response:
     cost = [point for point in by_points if shown(point.points, header.digits) < 0][:MOVED_MOST]
     return visit.show(
         "rivals.html",
+        f"Whom {present} met",
         tab="leaderboard",
-        title=f"Whom {present} met",
         description=f"Won {halves(found.won)} of {found.duels:,} duels; {found.expected:,.1f} were expected.",
         player=present,
         found=found,
@@ -211,8 +211,8 @@ def changes(
     found = visit.store.player_changes(visit.pool, present, before=before or None, top=ROWS)
     return visit.show(
         "changes.html",
+        f"All rating changes for {present}",
         tab="leaderboard",
-        title=f"All rating changes for {present}",
         description=f"Every event of {present} in {header.title}, with the reason for each change.",
         player=present,
         rows=found.rows,
@@ -266,7 +266,7 @@ def choose_me(player: PlayerName, visit: VisiblePool, is_visitor: Annotated[bool
     """Remember which player the visitor is, or forget it."""
     refuse_foreign(visit.request)
     name, newest = visit.store.rank(visit.pool, player).player, visit.store.version(visit.pool)
-    answer = RedirectResponse(rendering.pool_address(visit.pool, "players", name), 303)
+    answer = RedirectResponse(visit.path("players", name), 303)
     remember(visit.request, answer, visit.pool, name, LastVisit(newest, newest, 0) if is_visitor else None)
     return answer
 
@@ -284,8 +284,8 @@ def news(player: PlayerName, visit: VisiblePool) -> Response:
     count = counted(len(events), "new result")
     answer = visit.show(
         "news.html",
+        f"New for {name}",
         tab="leaderboard",
-        title=f"New for {name}",
         newest_entry=None,  # the player's page reports them
         player=name,
         own=tuple(own),

@@ -179,7 +179,11 @@ class PoolHeader:
 
     @property
     def address(self) -> str:
-        return pool_address(self.name)
+        return self.path()
+
+    def path(self, *names: str, **query: str) -> str:
+        """Return the path of one of the pool's pages."""
+        return pool_address(self.name, *names, **query)
 
     @property
     def contact_address(self) -> str:
@@ -241,12 +245,12 @@ class PoolHeader:
     def event_link(self, event: NamedEvent, player: str = "") -> Markup:
         """Return a link to an event, or to the reasons for one of its changes."""
         event_id = event.event_id or ""
-        address = pool_address(self.name, "events", event_id, *([player] if player else []))
+        address = self.path("events", event_id, *([player] if player else []))
         return numbers.name_link(address, event.title or event_id)
 
     def change_link(self, event_id: str, player: str, points: float | Decimal | None) -> str:
         """Return a change as a link to its reasons, or a dash if there is no change."""
-        return numbers.change_link(points, pool_address(self.name, "events", event_id), player, self.digits)
+        return numbers.change_link(points, self.path("events", event_id), player, self.digits)
 
 
 def pool_header(pool: Pool) -> PoolHeader:
@@ -276,16 +280,16 @@ class Page(SimpleNamespace):
     It holds these fields, which every page's frame needs, plus any that the page's own template needs.
     """
 
-    title: str  # shown in the browser's tab
     description = ""  # shown in previews of links to the page
     picture = ""  # path of a PNG that is shown in previews
     tab = ""  # current tab: leaderboard, events, standings, calendar, compare or system
     pool: PoolHeader | None = None
     newest_entry: int | None = None  # newest log entry that the page includes; if set, the page reports later entries
 
-    def __init__(self, template: str, **content: Any) -> None:
+    def __init__(self, template: str, title: str, **content: Any) -> None:
         super().__init__(**content)
         self.template = template
+        self.title = title  # shown in the browser's tab
 
 
 @immutable
@@ -459,7 +463,7 @@ def page_or_problem(handler: Handler) -> Handler:
         headline = HEADLINES.get(status, f"{answer.problem.title}.")
         page = Page(
             "problem.html",
-            title=headline.rstrip("."),
+            headline.rstrip("."),
             problem=answer.problem,
             headline=headline,
             remedy=REMEDIES.get(status, ""),

@@ -30,7 +30,7 @@ def seasons(visit: VisiblePool) -> Response:
     boards = visit.store.final_leaderboards(visit.pool)
     return visit.show(
         "seasons.html",
-        title="Seasons",
+        "Seasons",
         description=f"The champions of {visit.header.title}.",
         boards=[(season_title(board), season_address(visit.pool, board), board) for board in boards],
     )
@@ -54,7 +54,7 @@ def season_page(visit: Visit, board: FinalLeaderboard) -> Response:
     champion = f", won by {leader}" if leader and board.until is not None else ""
     return visit.show(
         "season.html",
-        title=title,
+        title,
         description=f"{title} of {header.title}: {counted(board.players, header.word)}{champion}.",
         board=board,
     )
@@ -81,15 +81,15 @@ def standings_before(visit: VisiblePool, season: SeasonName) -> Response:
 def standings_page(visit: Visit, season: str | None = None, *, before: bool = False) -> Response:
     table = visit.store.standings(visit.pool, season, before=before, top=MAX_ROWS)
     seasons = [begun.name for begun in visit.store.seasons(visit.pool)]
-    spans = [(name, pool_address(visit.pool, "standings", name)) for name in reversed(seasons)]
+    spans = [(name, visit.path("standings", name)) for name in reversed(seasons)]
     if seasons:
-        spans.append((f"Before {seasons[0]}", pool_address(visit.pool, "standings", seasons[0], "before")))
+        spans.append((f"Before {seasons[0]}", visit.path("standings", seasons[0], "before")))
     of_season = f" {'before' if before else 'of'} {table.season}" if table.season else ""
     title, numbered = f"Standings{of_season}", [*enumerate(table.rounds, start=1)]
     return visit.show(
         "standings.html",
+        title,
         tab="standings",
-        title=title,
         description=f"{title}: the championship points of {visit.header.title}.",
         table=table,
         spans=spans,

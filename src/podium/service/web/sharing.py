@@ -107,7 +107,7 @@ def embed(visit: VisiblePool) -> Response:
     pool = visit.store.pool(visit.pool)
     listing = default_listing(visit.store, pool)
     board = visit.store.leaderboard(visit.pool, listing, top=LEADERS)
-    return visit.show("embed.html", title=visit.header.title, rows=board.players, frames="*")
+    return visit.show("embed.html", visit.header.title, rows=board.players, frames="*")
 
 
 ENTRIES = 30
@@ -137,14 +137,14 @@ def player_feed(visit: VisiblePool, player: PlayerName) -> Response:
     rows = store.player_changes(visit.pool, name, top=ENTRIES).rows
     moments = store.event_moments(visit.pool, [row.event_id for row in rows if row.event_id is not None])
     entries = [change_entry(pool, name, row, moments[row.event_id]) for row in rows if row.event_id in moments]
-    address = pool_address(visit.pool, "players", name)
+    address = visit.path("players", name)
     return feed_response(visit.request, f"{name}, {pool.title}", f"{address}/feed.xml", address, entries)
 
 
 def event_entry(pool: PoolHeader, event: EventHeadline, updated: datetime) -> Entry:
     title = f"{event.title or event.event_id}: {event.headline}"
     summary = f"{number_words(pool, event)}{counted(event.entrants, 'entrant')}, {event.status}."
-    return Entry(pool_address(pool.name, "events", event.event_id), title, summary, utc_text(updated))
+    return Entry(pool.path("events", event.event_id), title, summary, utc_text(updated))
 
 
 def number_words(pool: PoolHeader, line: EventHeadline | FormLine) -> str:
@@ -156,7 +156,7 @@ def change_entry(pool: PoolHeader, player: str, line: FormLine, updated: datetim
     event_id = line.event_id or ""
     place = "" if line.rank is None or line.field is None else f"Place {line.rank} of {line.field}. "
     title = f"{player} {pool.change(line.shown)} in {line.title or event_id}"
-    path = pool_address(pool.name, "events", event_id, player)
+    path = pool.path("events", event_id, player)
     return Entry(path, title, f"{number_words(pool, line)}{place}A reason for every point.", utc_text(updated))
 
 
@@ -167,7 +167,7 @@ def feed_response(request: Request, title: str, path: str, address: str, entries
     """
     page = Page(
         "feed.xml",
-        title=title,
+        title,
         origin=origin_of(request),
         path=path,
         address=address,
@@ -264,7 +264,7 @@ def card_png(pool: PoolReader, event_id: str, host: str, *, dark: bool = False) 
     ]  # fmt: skip
     title = title_of(pool, event)
     heading = heading_of(header, title, pool.moment(event.started_at))
-    address = f"{host}{pool_address(pool.name, 'events', event.event_id)}" if host else ""
+    address = f"{host}{header.path('events', event.event_id)}" if host else ""
     headline, cause = card_words(f"{headline_of(winners) or title}.", shown)
     return draw_png(result_card(heading, headline, rows, address, cause=cause, dark=dark))
 

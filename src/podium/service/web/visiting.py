@@ -11,7 +11,7 @@ from podium.log.players import is_reserved
 from podium.service.http import visitors
 from podium.service.http.errors import AccessError
 from podium.service.http.keys import pool_in_path
-from podium.service.web.rendering import SEE_OTHER, Page, PageRouter, PoolHeader, pool_header, render
+from podium.service.web.rendering import SEE_OTHER, Page, PageRouter, PoolHeader, pool_address, pool_header, render
 from podium.store import Store
 from podium.store.keys import ApiKey, session_key
 from podium.support.immutable import immutable
@@ -32,6 +32,10 @@ class PoolRequest:
     def header(self) -> PoolHeader:
         return pool_header(self.store.pool(self.pool))
 
+    def path(self, *names: str, **query: str) -> str:
+        """Return the path of one of the pool's pages."""
+        return pool_address(self.pool, *names, **query)
+
 
 @immutable
 class Visit(PoolRequest):
@@ -40,10 +44,10 @@ class Visit(PoolRequest):
     visitor: visitors.Visitor
 
     def show(
-        self, template: str, *, status: int = 200, version: str = "", frames: str = "'none'", **content: Any
+        self, template: str, title: str, *, status: int = 200, version: str = "", frames: str = "'none'", **content: Any
     ) -> Response:
         """Return one of the pool's pages, in the same way as `render`. The page reports later log entries."""
-        page = Page(template, **{"pool": self.header, "newest_entry": self.store.version(self.pool)} | content)
+        page = Page(template, title, **{"pool": self.header, "newest_entry": self.store.version(self.pool)} | content)
         return render(self.request, page, status=status, version=version, frames=frames)
 
 
@@ -81,7 +85,7 @@ router = PageRouter()
 
 def sign_in_form(next_path: str, *, refusal: str = "", key: ApiKey | None = None) -> Page:
     """Return the form that asks for a key, with the session's key, or with the reason why a key does not work."""
-    return Page("sign_in.html", title="Sign in", next=next_path, refusal=refusal, key=key)
+    return Page("sign_in.html", "Sign in", next=next_path, refusal=refusal, key=key)
 
 
 @router.page("/sign-in")
@@ -114,7 +118,7 @@ async def sign_in(request: Request, guard: visitors.CurrentKeyGuard, sessions: v
 @router.page("/sign-out")
 async def sign_out_page(request: Request, _visitor: CurrentVisitor) -> Response:
     """Show the form that ends a session."""
-    return render(request, Page("sign_out.html", title="Sign out"))
+    return render(request, Page("sign_out.html", "Sign out"))
 
 
 @router.post("/sign-out", include_in_schema=False)

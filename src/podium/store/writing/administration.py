@@ -6,7 +6,7 @@ All of these changes except deletion are logged.
 import json
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import asdict, fields, replace
 from datetime import UTC, datetime
 from typing import Any, Unpack
 
@@ -81,7 +81,7 @@ def create(
 def describe(pool: PoolView, description: PoolDescription, actor: str) -> None:
     """Set the description of a pool, unless it already has this description."""
     if description != pool.description:
-        append(pool, DESCRIBE, [json_entry("", description.body(), actor)])
+        append(pool, DESCRIBE, [json_entry("", asdict(description), actor)])
         pool.connection.execute(sa.update(pools).where(pools.c.id == pool.id).values(description.columns()))
 
 

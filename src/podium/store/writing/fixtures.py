@@ -22,11 +22,10 @@ from podium.log.content import holds_player_numbers
 from podium.log.database import StoreError
 from podium.log.log import CANCEL, PLAN, announce, append, bodies_of, json_entry, newest_seq
 from podium.log.players import admit_names, mentions_removed, names_of, numbers_of, public_id, sent_numbers
-from podium.log.pools import admit_title
 from podium.log.schema import running
 from podium.log.statements import DAY_US, instant, microseconds, now, of_pool, upsert
 from podium.results.columns import SHARED, is_shared
-from podium.results.names import admit
+from podium.results.names import admit, normalise
 from podium.store.following import PoolReader
 from podium.store.writing.submission import refuse_entrant_twice
 from podium.support.answers import answer, described
@@ -160,7 +159,8 @@ def plan_fixture(
     if starts_at is not None:
         body["starts_at"] = microseconds(starts_at)
     if title is not None:
-        body["title"] = None if mentions_removed(pool, title) else admit_title(title) or None
+        is_shown = normalise(title) and not mentions_removed(pool, title)
+        body["title"] = admit(title, "title") if is_shown else None
     if anybody:
         body["entrants"] = None
     elif entrants is not None:

@@ -123,7 +123,7 @@ def ics(pool: rendering.PoolHeader, planned: Sequence[Fixture], origin: str, ver
     """Return the text of a calendar with RFC 5545's line ends, in lines of at most 75 octets."""
     lines = ["BEGIN:VCALENDAR", "VERSION:2.0", "PRODID:-//Podium//Podium//EN", f"NAME:{ics_text(pool.title)}"]
     for race in planned:
-        address = f"{origin}{rendering.pool_address(pool.name, 'matches', race.fixture_id)}"
+        address = f"{origin}{pool.path('matches', race.fixture_id)}"
         start = f"{race.starts_at:%Y%m%dT%H%M%SZ}"
         lines += [
             "BEGIN:VEVENT",

@@ -77,7 +77,7 @@ def race(
     pool = visit.header
     result = result_of(store, visit.pool, match_id)
     if result:
-        return RedirectResponse(rendering.pool_address(pool.name, "events", result), rendering.SEE_OTHER)
+        return RedirectResponse(pool.path("events", result), rendering.SEE_OTHER)
     planned, is_match, rule = planned_race(store, visit.pool, match_id)
     heats = store.newest_heats(pool.name)
     rule += f" The latest event had {heats} heats. All changes below are for one heat." if heats > 1 else ""
@@ -98,8 +98,8 @@ def race(
             reason, near = (error.what, error.near) if isinstance(error, NearNameError) else (str(error), "")
     return visit.show(
         "race.html",
+        planned.title or planned.fixture_id,
         tab="calendar",
-        title=planned.title or planned.fixture_id,
         description=f"{view['player']}: {view['headline']}" if view else "",
         race=planned,
         starts_at=None if is_match else planned.starts_at,
@@ -132,8 +132,8 @@ def seeds(visit: VisiblePool, match_id: MatchId, groups: Groups = None, protect:
     planned = visit.store.fixture(visit.pool, match_id)
     return visit.show(
         "seeds.html",
+        f"Seeds of {planned.title or match_id}",
         tab="calendar",
-        title=f"Seeds of {planned.title or match_id}",
         race=planned,
         seeds=visit.store.seeds(visit.pool, match_id, groups=groups, protect=protect),
         groups=groups,
@@ -301,7 +301,7 @@ def calendar(visit: VisiblePool, kept: CurrentStakes) -> Response:
 
     return visit.show(
         "calendar.html",
-        title="Calendar",
+        "Calendar",
         tab="calendar",
         ahead=by_month(pool, ahead),
         others=by_month(pool, others[:CALENDAR_PAST]),

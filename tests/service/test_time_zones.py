@@ -82,8 +82,7 @@ def test_tonight_is_the_day_in_the_zone(store):
 
 
 def test_descriptions_of_earlier_versions_are_in_utc():
-    body = {"title": "", "contact": "", "player_word": "", "public": True}
-    assert PoolDescription.from_body(body).zone is UTC
+    assert PoolDescription(title="", contact="", player_word="", public=True).zone is UTC
 
 
 @pytest.mark.parametrize("name", ["Mars/Base", "../etc", "Europe", "\0"])

@@ -329,13 +329,19 @@ def holds_player_numbers(name: str) -> bool:
     return name == "player" or is_shared(name)
 
 
-def numbers_in(row: Mapping[str, Any]) -> list[int]:
-    return [value for name, value in row.items() if holds_player_numbers(name)]
+def lines_of(body: bytes) -> list[dict[str, Any]]:
+    """Return the rows of an event's content."""
+    return [json.loads(line) for line in body.decode().split("\n") if line]
+
+
+def numbers_in(rows: Iterable[Mapping[str, Any]]) -> set[int]:
+    """Return the numbers of the players and the equipment in rows."""
+    return {value for row in rows for name, value in row.items() if holds_player_numbers(name)}
 
 
 def difference(old: bytes, names: Mapping[int, str], new: Content) -> str:
     """Describe the first difference between new content and the stored lines."""
-    old_rows = [json.loads(line) for line in old.decode().split("\n") if line]
+    old_rows = lines_of(old)
     ends = zip(new.players, new.shared or [{}] * len(new.players), strict=True)
     new_rows = [new.row(number) | {"player": name} | shared for number, (name, shared) in enumerate(ends)]
     for row in old_rows:

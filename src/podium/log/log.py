@@ -54,11 +54,12 @@ DRAW_SEQUENCE = sa.text("SELECT nextval(pg_get_serial_sequence('log', 'seq')) FR
 GENESIS = hashlib.sha256(b"the log of a Podium pool, chain 1").digest()  # comes before the first entry
 HASHED = ("place", "received_at", "kind", "actor", "subject", "body", "match_id", "present", "reason_hash")
 CHUNK_ENTRIES = 200  # number of entries read at once; a body can have thousands of lines
+HAS_TITLE = sa.and_(title.c.pool_id == log.c.pool_id, title.c.seq == log.c.seq)
 SELECT_NEWEST_LINK = sa.select(log.c.place, log.c.hash).where(of_pool(log)).order_by(log.c.seq.desc()).limit(1)
 SELECT_ENTRIES = (
     sa.select(log.c.seq, log.c.hash, *(log.c[name] for name in HASHED))
     .add_columns(title.c.salt.label("title_salt"), title.c.text.label("title"), title.c.at.label("title_at"))
-    .outerjoin(title, sa.and_(title.c.pool_id == log.c.pool_id, title.c.seq == log.c.seq))
+    .outerjoin(title, HAS_TITLE)
     .where(of_pool(log), log.c.place > sa.bindparam("after"))
     .order_by(log.c.place)
     .limit(CHUNK_ENTRIES)
@@ -224,7 +225,7 @@ AFTER_SEAL = title.c.at + len(seal(b"", b"")) + 1
 TITLED_BODY = sa.func.substr(log.c.body, 1, title.c.at).op("||")(title.c.text)
 whole_body = sa.func.coalesce(  # including its title
     sa.select(sa.cast(TITLED_BODY.op("||")(sa.func.substr(log.c.body, AFTER_SEAL)), sa.LargeBinary))
-    .where(title.c.pool_id == log.c.pool_id, title.c.seq == log.c.seq)
+    .where(HAS_TITLE)
     .correlate(log)
     .scalar_subquery(),
     log.c.body,
@@ -233,7 +234,7 @@ SELECT_BODIES = sa.select(log.c.seq, whole_body).where(among(log.c.seq))
 SELECT_CONTENTS = SELECT_BODIES.add_columns(log.c.digest)
 TITLE_OR_HEAD = (  # the title if it is stored next to the log, otherwise the start of the body
     sa.select(log.c.seq, sa.func.coalesce(title.c.text, sa.func.substr(log.c.body, 1, 16_384)))
-    .outerjoin(title, sa.and_(title.c.pool_id == log.c.pool_id, title.c.seq == log.c.seq))
+    .outerjoin(title, HAS_TITLE)
     .where(of_pool(log))
 )
 SELECT_TITLES = TITLE_OR_HEAD.where(among(log.c.seq))

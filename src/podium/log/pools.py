@@ -310,6 +310,10 @@ class PoolView(Pool):
         """
         return run_prepared(self.connection, statement, self.known(among) | params)
 
+    def update(self, **columns: Any) -> None:
+        """Change columns of the pool's row."""
+        self.connection.execute(sa.update(pools).where(pools.c.id == self.id).values(columns))
+
     def known(self, among: Iterable[str | int]) -> dict[str, Any]:
         return {"pool": self.id, "among": values(among)}
 

@@ -75,7 +75,7 @@ def key_item(key: store_keys.ApiKey, own: store_keys.ApiKey, base: str) -> Item:
 def create(admission: Admission, form: Form) -> FormsPage:
     pool = None if form.text("opens") == ALL else admission.pool
     refuse_new_key(admission.key, pool)
-    name, backdating = form.text("name").strip(), form.text("backdating_limit").strip()
+    name, backdating = form.stripped("name"), form.stripped("backdating_limit")
     if not name:
         raise ParameterError("the key needs an owner. Enter a name")
     days, rate = number_in(form, "days", "the days until it expires"), number_in(form, "rate", "requests per second")
@@ -91,16 +91,21 @@ def create(admission: Admission, form: Form) -> FormsPage:
 
 
 def number_in(form: Form, name: str, what: str) -> float | None:
-    text = form.text(name).strip()
+    text = form.stripped(name)
     try:
         return float(text) if text else None
     except ValueError:
         raise ParameterError(f"{what} must be a number, not {text!r}") from None
 
 
+def key_in(admission: Admission, form: Form) -> store_keys.ApiKey:
+    """Return the key in the request's address."""
+    return find_visible_key(admission.store, admission.key, admission.pool, int(form.text("number")))
+
+
 @acts(router, "/keys/{number:int}/revoke", keys_page)
 def revoke(admission: Admission, form: Form) -> Done:
-    key = find_visible_key(admission.store, admission.key, admission.pool, int(form.text("number")))
+    key = key_in(admission, form)
     store_keys.revoke_key(admission.store.engine, key.id)
     return Done(admission.address("keys"), f"The key of {key.name} is revoked.")
 
@@ -109,7 +114,7 @@ def revoke(admission: Admission, form: Form) -> Done:
 def replace_key(admission: Admission, form: Form) -> FormsPage:
     """Replace a key with a new key that has the same rights, and show the new key once."""
     refuse_new_key(admission.key, admission.pool)
-    key = find_visible_key(admission.store, admission.key, admission.pool, int(form.text("number")))
+    key = key_in(admission, form)
     secret = store_keys.rotate_key(admission.store.engine, key.id)
     return keys_page(admission, form).with_secret(secret)
 
@@ -177,7 +182,7 @@ def delivery_words(webhook: store_keys.Webhook, seq: int, following: int) -> str
 
 @acts(router, "/webhooks", webhooks_page)
 def add(admission: Admission, form: Form) -> FormsPage | Done:
-    url = form.text("url").strip()
+    url = form.stripped("url")
     created = store_keys.create_webhook(admission.store.engine, admission.pool, url, form=form.text("format"))
     if created.format == store_keys.JSON:
         return webhooks_page(admission, form).with_secret(created.secret, "signing secret")

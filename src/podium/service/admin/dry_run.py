@@ -216,8 +216,8 @@ async def apply(admission: Sender) -> Response:
     form, threads = await admission.form(), admission.threads
     number = form.text("number")
     intent = await run_in(threads.planning, kept_intent, admission, number)
-    reason, sent, meant, sure = (form.text(name).strip() for name in ("reason", "version", "meant", "sure"))
-    intent = with_answers(intent, form.text("title").strip(), meant, sure)
+    reason, sent, meant, sure = (form.stripped(name) for name in ("reason", "version", "meant", "sure"))
+    intent = with_answers(intent, form.stripped("title"), meant, sure)
     if meant or sure:
         return await look_at(admission, intent, reason=reason)
     if "version" not in form.fields or (intent.kind.has_reason and not reason):

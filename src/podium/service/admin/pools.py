@@ -251,7 +251,7 @@ def state_of(store: Store, pool: Pool, header: PoolHeader) -> tuple[str, ...]:
         *(Markup("Last result: {} {}").format(header.event_link(event), header.on(event.when)) for event in last),
         *(
             Markup("Next race: {} {}").format(
-                name_link(pool_address(pool.name, "matches", race.fixture_id), race.title or race.fixture_id),
+                name_link(header.path("matches", race.fixture_id), race.title or race.fixture_id),
                 header.on(race.starts_at),
             )
             for race in ahead
@@ -317,7 +317,7 @@ def describe(admission: Admission, form: Form) -> Done:
 
 @acts(router, POOL_ADDRESS + "/order", settings_page)
 def set_order(_admission: Admission, form: Form) -> Intent:
-    every, started_at = (form.text(name).strip() for name in ("every", "started_at"))
+    every, started_at = (form.stripped(name) for name in ("every", "started_at"))
     if every and not started_at:
         raise ParameterError("the time between events needs the date of the first event. Add it")
     start = instant(started_at, whole_day=False).isoformat() if started_at else ""
@@ -418,5 +418,5 @@ def parameter_fields(system: System) -> tuple[Field, ...]:
 
 @acts(router, POOL_ADDRESS + "/system", system_page)
 def configure(_admission: Admission, form: Form) -> Intent:
-    sent = {name.removeprefix(PREFIX): form.text(name).strip() for name in form.fields if name.startswith(PREFIX)}
+    sent = {name.removeprefix(PREFIX): form.stripped(name) for name in form.fields if name.startswith(PREFIX)}
     return Intent("configure", {"system": form.text("system"), "parameters": sent})

@@ -17,12 +17,12 @@ router = PageRouter(prefix=POOL_ADDRESS + "/races", include_in_schema=False)
 
 def written(form: Form) -> dict[str, str]:
     """Return the content of a race's form, with one entrant per line and the start in the pool's time zone."""
-    return {name: form.text(name).strip() for name in ("name", "starts", "entrants", "anybody")}
+    return {name: form.stripped(name) for name in ("name", "starts", "entrants", "anybody")}
 
 
 @shows(router, "", Sender)
 def new_race(admission: Admission, form: Form) -> Page:
-    race_id = form.text("race_id").strip()
+    race_id = form.stripped("race_id")
     return race_page(admission, "Plan a race", race_id, written(form), is_new=True)
 
 
@@ -61,7 +61,7 @@ def race_page(
 def plan(admission: Admission, form: Form) -> Done:
     """Plan a race. If the race already exists, it is not changed."""
     content = written(form)
-    race_id = form.text("race_id").strip() or f"{content['name']} {content['starts'].partition('T')[0]}".strip()
+    race_id = form.stripped("race_id") or f"{content['name']} {content['starts'].partition('T')[0]}".strip()
     with suppress(UnknownError):
         admission.store.fixture(admission.pool, race_id)
         raise ParameterError(f"there is already a race {race_id!r}. Change it, or choose another ID")

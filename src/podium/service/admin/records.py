@@ -155,27 +155,27 @@ def players_page(admission: Admission, form: Form) -> FormsPage:
 
 @acts(router, POOL_ADDRESS + "/merge", players_page)
 def merge(_admission: Admission, form: Form) -> Intent:
-    return Intent("merge", {name: form.text(name).strip() for name in ("player", "into")})
+    return Intent("merge", {name: form.stripped(name) for name in ("player", "into")})
 
 
 @acts(router, POOL_ADDRESS + "/unmerge", players_page)
 def unmerge(_admission: Admission, form: Form) -> Intent:
-    return Intent("unmerge", {"player": form.text("player").strip()})
+    return Intent("unmerge", {"player": form.stripped("player")})
 
 
 @acts(router, POOL_ADDRESS + "/void", players_page)
 def void_player(_admission: Admission, form: Form) -> Intent:
-    return Intent("void_player", {"player": form.text("player").strip()})
+    return Intent("void_player", {"player": form.stripped("player")})
 
 
 @acts(router, POOL_ADDRESS + "/start", players_page)
 def set_start(_admission: Admission, form: Form) -> Intent:
-    return Intent("start", {name: form.text(name).strip() or None for name in ("player", "rating", "deviation")})
+    return Intent("start", {name: form.stripped(name) or None for name in ("player", "rating", "deviation")})
 
 
 @acts(router, POOL_ADDRESS + "/details", players_page)
 def set_details(admission: Admission, form: Form) -> Done:
-    sent = {name: form.text(name).strip() for name in ("player", *DETAILS, *IDS)}
+    sent = {name: form.stripped(name) for name in ("player", *DETAILS, *IDS)}
     row = {name: "" if text == "-" else text for name, text in sent.items() if text}
     admission.store.set_details(admission.pool, [row], actor=admission.key.name)
     return Done(admission.address("players"), f"The details of {sent['player']} are stored.")
@@ -183,15 +183,15 @@ def set_details(admission: Admission, form: Form) -> Done:
 
 @acts(router, POOL_ADDRESS + "/rename", players_page)
 def rename(admission: Admission, form: Form) -> Done:
-    player, name = form.text("player").strip(), normalise(form.text("name"))
+    player, name = form.stripped("player"), normalise(form.text("name"))
     admission.store.rename(admission.pool, player, name, actor=admission.key.name)
     return Done(admission.path("players", name), f"{player} is now called {name}.")
 
 
 @acts(router, POOL_ADDRESS + "/forget", players_page)
 def forget(admission: Admission, form: Form) -> Done | FormsPage:
-    store, player = admission.store, form.text("player").strip()
-    if form.text("again").strip() != player:
+    store, player = admission.store, form.stripped("player")
+    if form.stripped("again") != player:
         raise ParameterError("the two names differ. Type the same name twice, because this cannot be undone")
     seen = store.anonymization(admission.pool, player)
     if seen.ids and form.text("ids") != str(len(seen.ids)):
@@ -264,11 +264,11 @@ def begin_season(admission: Admission, form: Form) -> Intent:
         keep = float(form.text("keep")) / 100.0
     except ValueError:
         raise ParameterError("the percentage to keep must be a number from 0 to 100") from None
-    order, text = admission.store.order(admission.pool), form.text("starts_at").strip()
+    order, text = admission.store.order(admission.pool), form.stripped("starts_at")
     header = admission.header
     starts = read_when(order, text if order == UNDATED else as_typed(text, header.today), zone=header.zone)
     when = starts.isoformat() if isinstance(starts, datetime) else starts
     return Intent(
         "season",
-        {"name": form.text("name").strip(), "starts_at": when, "keep": keep, "widens": form.text("widens") != "no"},
+        {"name": form.stripped("name"), "starts_at": when, "keep": keep, "widens": form.text("widens") != "no"},
     )

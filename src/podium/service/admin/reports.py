@@ -55,7 +55,7 @@ def reports_page(admission: Admission, _form: Form) -> FormsPage:
 
 @acts(router, "/reports", reports_page)
 def change(admission: Admission, form: Form) -> Done:
-    last = form.text("until").strip()
+    last = form.stripped("until")
     names = [name for row in names_in(form.text("players").splitlines()) for name in row]
     until = instant(last, whole_day=True, zone=admission.header.zone) if last else None
     found = admission.store.change_links(admission.pool, form.text("act"), names, until=until)

@@ -141,13 +141,13 @@ def table_in(form: Form, event_id: str) -> EventTable:
     columns = tuple(name for name in form.fields.get("column", ()) if name in OF_LINE or is_shared(name))
     count, known = (int(text) if text.isdecimal() else 0 for text in map(form.text, ("lines", "known")))
     count = min(count, MAX_LINES + EMPTY_LINES)
-    lines = [{name: form.text(f"{name}-{k}").strip() for name in columns} for k in range(count)]
+    lines = [{name: form.stripped(f"{name}-{k}") for name in columns} for k in range(count)]
     kept = (
         line
         for k, line in enumerate(lines)
         if not form.text(f"remove-{k}") and (line.get("player") or (k >= known and is_filled(line)))
     )
-    shared = {name: form.text(name).strip() for name in OF_EVENT if name in form.fields}
+    shared = {name: form.stripped(name) for name in OF_EVENT if name in form.fields}
     return EventTable(event_id, shared, columns, tuple(kept))
 
 
@@ -216,7 +216,7 @@ async def show_sent(admission: Admission, form: Form, file: WaitingFile, number:
     """
     store, name = admission.store, file.name or PASTED
     try:
-        if form.file and form.text("pasted").strip():
+        if form.file and form.stripped("pasted"):
             raise ParameterError("you chose a file and also pasted text. Clear the text, or choose no file")
         if not file.content.strip():
             raise ParameterError("choose a file, or paste its text")
@@ -228,10 +228,10 @@ async def show_sent(admission: Admission, form: Form, file: WaitingFile, number:
             form.text("format") or RESULTS,
             admission.pool,
             by_name=form.text("players") == "name",
-            title=form.text("title").strip(),
-            start="" if pool.is_undated else form.text("started_at").strip(),
+            title=form.stripped("title"),
+            start="" if pool.is_undated else form.stripped("started_at"),
             today=pool_header(pool).today,
-            every="" if pool.is_undated else form.text("every").strip(),
+            every="" if pool.is_undated else form.stripped("every"),
             asks_order=pool.order is None,
             kept="" if form.text("anew") else await run_in_threadpool(kept_map, store, admission.pool, file.name),
             answers=[answer for answer in form.fields.get("answer", ()) if answer],

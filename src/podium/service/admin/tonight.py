@@ -74,11 +74,10 @@ def read_result(form: Form) -> ResultForm:
     """Read the fields of the form."""
     lines = int(form.text("lines")) if NUMBER.fullmatch(form.text("lines")) else 0
     cells = [
-        [form.text(f"{name}-{k}").strip() for name in ("name", "place", "value")] for k in range(min(lines, MAX_LINES))
+        [form.stripped(f"{name}-{k}") for name in ("name", "place", "value")] for k in range(min(lines, MAX_LINES))
     ]
     texts = {
-        name: form.text(name).strip()
-        for name in ("event_id", "amends", "race", "date", "today", "at", "title", "teams")
+        name: form.stripped(name) for name in ("event_id", "amends", "race", "date", "today", "at", "title", "teams")
     }
     named = tuple(ResultLine(normalise(name), *rest) for name, *rest in cells if name)
     return ResultForm(lines=named, sure=form.fields.get("sure", ()), **texts)

@@ -16,6 +16,7 @@ from pydantic import Field
 from podium import systems
 from podium.engine.system import System
 from podium.log.database import read_transaction
+from podium.log.pools import When
 from podium.log.statements import now
 from podium.service.api import bodies
 from podium.service.api.dependencies import (
@@ -85,8 +86,16 @@ class RerateAct(AdminAct):
     dry_run: DryRun = False
     effects_after: EffectsAfter = None
 
-    async def rerate(self, pool: str, act: Act, reason: str = "") -> Rerated:
-        """Make a change or, with `dry_run`, return its effect without saving it."""
+    async def rerate(self, pool: str, act: Act, reason: str = "", *, since: When | None = None) -> Rerated:
+        """Make a change or, with `dry_run`, return its effect without saving it.
+
+        Args:
+            since: the first event that it concerns. By default, it may concern all events.
+        """
+        if since is None:
+            refuse_backdating_limit(self.request)
+        else:
+            refuse_backdated(self.request, [since])
         if self.dry_run:
             options: Any = {"dry_run": True, "effects_after": self.effects_after}
             return cast("Rerated", await run_in(self.threads.planning, self.store.run, pool, act, **options))
@@ -115,7 +124,6 @@ async def describe_pool(pool: PoolName, act: RequestedAct, body: Sent[bodies.Des
 @router.put("/{pool}/system")
 async def configure(pool: PoolName, act: RequestedRerate, body: Sent[bodies.Configuration]) -> Rerated:
     """Rate a pool again from its first event, with another system or different parameters."""
-    refuse_backdating_limit(act.request)
     system = requested_system(body)
     return await act.rerate(pool, administration.configure(system))
 
@@ -123,15 +131,15 @@ async def configure(pool: PoolName, act: RequestedRerate, body: Sent[bodies.Conf
 @router.put("/{pool}/order")
 async def set_order(pool: PoolName, act: RequestedRerate, body: Sent[bodies.NewOrder]) -> Rerated:
     """Order a pool's events by date or by number. This is possible only while the pool has fewer than 50 events."""
-    refuse_backdating_limit(act.request)
     return await act.rerate(pool, administration.set_order(body.order, body.started_at, body.every))
 
 
 @router.post("/{pool}/seasons", status_code=201)
 async def begin_season(pool: PoolName, act: RequestedRerate, body: Sent[bodies.NewSeason]) -> Rerated:
     """Begin a season at a date or event: reduce every lead over a newcomer to a given share."""
-    refuse_backdated(act.request, [body.when])
-    return await act.rerate(pool, administration.begin_season(body.name, body.when, body.keep, widens=body.widens))
+    return await act.rerate(
+        pool, administration.begin_season(body.name, body.when, body.keep, widens=body.widens), since=body.when
+    )
 
 
 def requested_system(body: bodies.NewPool | bodies.Configuration) -> System:
@@ -281,7 +289,6 @@ async def merge(
     reason: Reason = "",
 ) -> Rerated:
     """Merge one player's results into another's."""
-    refuse_backdating_limit(act.request)
     return await act.rerate(pool, accounts.merge(body.player, body.into, kind), reason)
 
 
@@ -290,14 +297,12 @@ async def unmerge(
     pool: PoolName, player: PlayerName, act: RequestedRerate, *, kind: Kind = "", reason: Reason = ""
 ) -> Rerated:
     """Separate a merged account again, as if it had never been merged."""
-    refuse_backdating_limit(act.request)
     return await act.rerate(pool, accounts.unmerge(player, kind), reason)
 
 
 @router.post("/{pool}/players/{player}/void")
 async def void_player(pool: PoolName, player: PlayerName, act: RequestedRerate, *, reason: Reason = "") -> Rerated:
     """Void every rated event of a player, for example after a ban."""
-    refuse_backdating_limit(act.request)
     return await act.rerate(pool, accounts.void_player(player), reason)
 
 
@@ -320,7 +325,6 @@ async def set_starting_ratings(
     pool: PoolName, act: RequestedRerate, body: Sent[StartingRatings], *, reason: Reason = ""
 ) -> Rerated:
     """Set the ratings with which players enter their first events, and recalculate all later ratings."""
-    refuse_backdating_limit(act.request)
     rows = [player.model_dump() for player in body.players]
     return await act.rerate(pool, accounts.set_starting_ratings(rows), reason)
 

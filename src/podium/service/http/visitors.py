@@ -40,6 +40,10 @@ class Form:
     def text(self, name: str) -> str:
         return next(iter(self.fields.get(name, ())), "")
 
+    def stripped(self, name: str) -> str:
+        """Return a text without spaces at its ends."""
+        return self.text(name).strip()
+
 
 async def read_bytes(request: Request, max_bytes: int) -> bytes:
     body = bytearray()

@@ -398,8 +398,12 @@ def entity_tag_of(request: Request, version: str) -> str:
 def unchanged(request: Request, version: str) -> Response | None:
     """Return the response for a browser that already has this version, or None if the page must be sent."""
     tag = entity_tag_of(request, version)
-    known = {tag.strip() for tag in request.headers.get("if-none-match", "").split(",")}
-    return Response(status_code=304, headers=HEADERS | {"ETag": tag}) if tag in known else None
+    return Response(status_code=304, headers=HEADERS | {"ETag": tag}) if is_known(request, tag) else None
+
+
+def is_known(request: Request, tag: str) -> bool:
+    """Return True if the browser has the version with this entity tag."""
+    return tag in {known.strip() for known in request.headers.get("if-none-match", "").split(",")}
 
 
 def render(request: Request, page: Page, *, status: int = 200, version: str = "", frames: str = "'none'") -> Response:

@@ -32,6 +32,7 @@ from podium.service.web.rendering import (
     Page,
     PageRouter,
     PoolHeader,
+    is_known,
     origin_of,
     page_text,
     pool_address,
@@ -67,7 +68,7 @@ def shared_response(request: Request, content: bytes, media_type: str) -> Respon
         "Vary": "Authorization, Cookie, Host",
         "X-Content-Type-Options": "nosniff",
     }
-    if tag in {tag.strip() for tag in request.headers.get("if-none-match", "").split(",")}:
+    if is_known(request, tag):
         return Response(status_code=304, headers=headers)
     return Response(content, media_type=media_type, headers=headers)
 

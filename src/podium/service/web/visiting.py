@@ -104,7 +104,7 @@ async def sign_in(request: Request, guard: visitors.CurrentKeyGuard, sessions: v
     """
     visitors.refuse_foreign(request)
     form = await visitors.read_form(request)
-    secret, next_path = form.text("key").strip(), visitors.own_path(form.text("next"))
+    secret, next_path = form.stripped("key"), visitors.own_path(form.text("next"))
     key = await guard.key(secret) if secret else None
     if key is None:
         refusal = await guard.refusal(request, 401, "this key is unknown, expired or revoked")

@@ -3,13 +3,14 @@
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
+from itertools import chain
 from typing import Any
 
 import sqlalchemy as sa
 
 from podium.engine.tables.equipment import called, kind_and_name
 from podium.ledger.reasons.standings import STATUS_WORDS, plain
-from podium.log.content import numbers_in
+from podium.log.content import lines_of, numbers_in
 from podium.log.log import (
     ANONYMIZE,
     DETAIL,
@@ -201,12 +202,8 @@ def names_in(pool: PoolReader, contents: list[list[Line]]) -> dict[int, str]:
     """
     if len(contents) < 2:  # noqa: PLR2004
         return {}
-    numbers = {number for lines in contents for line in lines for number in numbers_in(line)}
+    numbers = numbers_in(chain.from_iterable(contents))
     return {number: kind_and_name(name)[1] for number, name in present_names(pool, numbers).items()}
-
-
-def lines_of(body: bytes) -> list[Line]:
-    return [json.loads(line) for line in body.decode().split("\n") if line]
 
 
 def corrected_lines(before: list[Line], after: list[Line], name_of: Mapping[int, str]) -> Iterator[CorrectedLine]:

@@ -3,12 +3,12 @@
 from typing import Any
 
 from podium.engine.tables.equipment import kind_and_name
-from podium.log.content import numbers_in
+from podium.log.content import lines_of, numbers_in
 from podium.log.log import AMEND, bodies_of, newest_seq
 from podium.log.pools import refuse_unwritable
 from podium.pool.moves import Moves
 from podium.store.following import PoolReader
-from podium.store.reading.log import CorrectedLine, corrected_lines, lines_of
+from podium.store.reading.log import CorrectedLine, corrected_lines
 from podium.store.writing.execution import plan
 from podium.store.writing.proposals import Act, Proposal
 from podium.store.writing.receipts import Totals, names_with, with_receipts
@@ -88,7 +88,7 @@ def amended_lines(pool: PoolReader, proposal: Proposal) -> tuple[CorrectedLine, 
     (entry,) = proposal.entries
     (body,) = bodies_of(pool, [find_event(pool, entry.subject).content_seq]).values()
     before, after = lines_of(body), lines_of(entry.body)
-    numbers = {number for line in (*before, *after) for number in numbers_in(line)}
+    numbers = numbers_in([*before, *after])
     names = present_names(pool, numbers - proposal.newcomers.keys()) | dict(proposal.newcomers)
     return tuple(corrected_lines(before, after, {number: kind_and_name(name)[1] for number, name in names.items()}))
 

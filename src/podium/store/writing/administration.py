@@ -82,7 +82,7 @@ def describe(pool: PoolView, description: PoolDescription, actor: str) -> None:
     """Set the description of a pool, unless it already has this description."""
     if description != pool.description:
         append(pool, DESCRIBE, [json_entry("", asdict(description), actor)])
-        pool.connection.execute(sa.update(pools).where(pools.c.id == pool.id).values(description.columns()))
+        pool.update(**description.columns())
 
 
 def describe_pool(pool: PoolView, *, actor: str = "", **changes: Unpack[DescriptionChanges]) -> PoolDescription:
@@ -328,7 +328,7 @@ def set_closed(pool: PoolView, actor: str, *, closed: bool) -> bool:
     if pool.closed == closed:
         return False
     append(pool, CLOSE if closed else REOPEN, [json_entry("", None, actor)])
-    pool.connection.execute(sa.update(pools).where(pools.c.id == pool.id).values(closed=closed))
+    pool.update(closed=closed)
     return True
 
 

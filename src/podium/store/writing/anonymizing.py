@@ -13,6 +13,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from podium.log.content import lines_of
 from podium.log.log import (
     ANONYMIZE,
     CANCEL,
@@ -46,7 +47,6 @@ from podium.log.schema import (
     api_key,
     brought,
     log,
-    pools,
     running,
     sheet,
     title,
@@ -150,7 +150,7 @@ class Redaction:
     def _body(self, row: Any) -> bytes:
         text, labels = row.body.decode(), dict[tuple[str, str], str]()
         if row.kind in WITH_CONTENT:
-            lines = (self._without(json.loads(line), None, text, labels) for line in text.split("\n") if line)
+            lines = (self._without(line, None, text, labels) for line in lines_of(row.body))
             kept = ({name: value for name, value in line.items() if value is not None} for line in lines)
             return "".join(dumps(part) + "\n" for part in kept).encode()
         if row.kind not in (PLAN, REGISTER, DESCRIBE):
@@ -204,8 +204,7 @@ class Redaction:
             if rows:
                 connection.execute(statement, [{"pool": pool.id} | row for row in rows])
         texts: Any = {name: "" for name in TEXTS if getattr(pool.description, name, "") in self.mentions}
-        columns = replace(pool.description, **texts).columns()
-        connection.execute(sa.update(pools).where(pools.c.id == pool.id).values(columns))
+        pool.update(**replace(pool.description, **texts).columns())
         of_this = sa.or_(api_key.c.pool.is_(None), api_key.c.pool == pool.name)
         for number, name in connection.execute(sa.select(api_key.c.id, api_key.c.name).where(of_this)).all():
             if name in self.mentions:

@@ -15,12 +15,12 @@ import sqlalchemy as sa
 from podium.engine.tables.equipment import equipment_name, kind_and_name
 from podium.log import chain
 from podium.log import log as entries
-from podium.log.content import numbers_in
+from podium.log.content import lines_of, numbers_in
 from podium.log.database import StoreError
 from podium.log.log import GENESIS, HASHED, Head, chained_entries, entry_hash, newest_head, reason_hash
 from podium.log.players import equipment_of, insert_aliases, insert_players, names_of
 from podium.log.pools import Pool, PoolView, get_pool, settings_of, system_of
-from podium.log.schema import alias, brought, log, pools, reason, report, sheet, title
+from podium.log.schema import alias, brought, log, reason, report, sheet, title
 from podium.log.statements import insert, is_equipment, of_pool
 from podium.pool.snapshot import Snapshot, count_counting
 from podium.store.following import PoolReader, replay
@@ -101,8 +101,7 @@ def import_lines(connection: sa.Connection, lines: Iterable[str], source: str, n
         insert(connection, report, [(pool.id, *columns) for columns in header.get("reports", [])])
         restart_hours(connection, report.c.pool_id == pool.id)
         replayed = replay(pool)
-        values = settings_columns(replayed.pool)
-        connection.execute(sa.update(pools).where(pools.c.id == pool.id).values(values))
+        pool.update(**settings_columns(replayed.pool))
         store_witness(pool, replayed)
     except UNREADABLE as error:
         why = str(getattr(error, "orig", None) or error).partition("\n")[0]
@@ -230,11 +229,7 @@ def entry_row(where: str, fields: Mapping[str, Any], numbers: set[int]) -> dict[
     row |= {"body": fields["body"].encode(), "hash": bytes.fromhex(fields["hash"]), "digest": b""}
     if fields["reason_hash"] is not None:
         row["reason_hash"] = bytes.fromhex(fields["reason_hash"])
-    if (
-        fields["kind"] in entries.WITH_CONTENT
-        and not {number for row in fields["body"].split("\n") if row for number in numbers_in(json.loads(row))}
-        <= numbers
-    ):
+    if fields["kind"] in entries.WITH_CONTENT and not numbers_in(lines_of(row["body"])) <= numbers:
         raise StoreError(f"{where}: a player or piece of equipment is missing from the file. Export the pool again.")
     return row
 

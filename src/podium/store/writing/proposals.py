@@ -12,7 +12,7 @@ from podium.log.database import StoreError
 from podium.log.log import CONFIGURE, LogEntry, Logged, append
 from podium.log.players import insert_players
 from podium.log.pools import PoolView
-from podium.log.schema import brought, pools, sheet, witness
+from podium.log.schema import brought, sheet, witness
 from podium.log.statements import insert, of_pool, upsert
 from podium.pool.snapshot import ROW_TYPES, Event, Snapshot
 from podium.store.following import PoolReader
@@ -97,7 +97,7 @@ DELETE_WITNESS = sa.delete(witness).where(of_pool(witness), witness.c.part >= sa
 
 def record(proposal: Proposal) -> Logged:
     """Log a proposal, and store the data that belongs to it."""
-    pool, connection = proposal.pool, proposal.pool.connection
+    pool = proposal.pool
     former = contents_before(proposal) if proposal.kind == CONFIGURE and proposal.sets_order else {}
     insert_players(pool, proposal.newcomers.items())
     logged = append(pool, proposal.kind, proposal.entries)
@@ -105,7 +105,7 @@ def record(proposal: Proposal) -> Logged:
         if entry.subject in former:
             pool.run(FOLLOW_EVENT, event=entry.subject, former=former[entry.subject], present=seq)
     if proposal.columns:
-        connection.execute(sa.update(pools).where(pools.c.id == pool.id).values(dict(proposal.columns)))
+        pool.update(**proposal.columns)
     keep_sheet(proposal, logged.seqs)
     return logged
 

@@ -1,6 +1,5 @@
 """Compare a resubmitted sheet with its earlier version, and change the pool accordingly."""
 
-import json
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -10,7 +9,7 @@ from functools import partial
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from podium.log.content import difference, head_begin, numbers_in
+from podium.log.content import difference, head_begin, lines_of, numbers_in
 from podium.log.database import StoreError
 from podium.log.log import AMEND, MOVE, SUBMIT, UNVOID, VOID, LogEntry, admit_reason, json_entry
 from podium.log.players import Numbered, names_of, provisional_numbers, public_id, sent_numbers
@@ -369,7 +368,7 @@ class Draft:
         if one.is_same:
             return "it comes in a different position"
         body = other.body
-        logged = {number for line in body.decode().split("\n") if line for number in numbers_in(json.loads(line))}
+        logged = numbers_in(lines_of(body))
         numbers = sent_numbers(self.pool, sorted(set(one.content.names)))
         names = names_of(self.pool, logged | {*numbers.values()})
         content = one.content.called({name: names[number] for name, number in numbers.items()})

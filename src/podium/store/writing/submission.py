@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from podium.errors import Fault, ResultsError, UnknownError
-from podium.log.content import Absent, Content, difference, numbers_in, plain_contents, read_contents, row_set
+from podium.log.content import Absent, Content, difference, lines_of, numbers_in, plain_contents, read_contents, row_set
 from podium.log.database import StoreError
 from podium.log.log import AMEND, SUBMIT, UNVOID, VOID, LogEntry, bodies_of, contents_of, json_entry
 from podium.log.players import (
@@ -307,7 +307,7 @@ def refuse_other_content(pool: PoolReader, known: Event, content: Content) -> No
     ):
         return
     body, _ = logged[known.content_seq]
-    numbers = {number for line in body.decode().split("\n") if line for number in numbers_in(json.loads(line))}
+    numbers = numbers_in(lines_of(body))
     other = difference(body, names_of(pool, numbers), content)
     raise ConflictError(f"event {known.event_id!r} is known with different content: {other}")
 

@@ -18,7 +18,7 @@ from podium.log.statements import microseconds
 from podium.pool.fold import Draft, Entry
 from podium.store import Store
 from podium.store.keys import create_key, find_key, list_keys, rotate_key, valid_keys
-from podium.store.writing import administration
+from podium.store.writing import administration, submission
 from podium.systems import find, names
 from podium.views.models import BoardRow, answer_from
 
@@ -84,7 +84,8 @@ def test_a_match_without_a_result_changes_no_rating(filled, monkeypatch):
     before = ratings(filled)
     filled.register("main", "m", ["a", "b"], held_s=60.0)
     later = microseconds(datetime.now(UTC)) + 120_000_000
-    monkeypatch.setattr(administration, "now", lambda: later)
+    for module in (administration, submission):
+        monkeypatch.setattr(module, "now", lambda: later)
     assert filled.match("main", "m").status == "expired"
     assert filled.waiting_matches("main") == []
     with pytest.raises(StoreError, match=r"has expired. If the result should count, submit it without match_id"):

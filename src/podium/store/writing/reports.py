@@ -64,7 +64,11 @@ def valid_rows(pool: PoolReader) -> list[Any]:
 
 
 def links(pool: PoolReader) -> tuple[PlayerLink, ...]:
-    """List the links that work, by name."""
+    """List the personal links of players that work.
+
+    Returns:
+        The links, sorted by name.
+    """
     rows, signer = valid_rows(pool), Signer(pool.secret, SALT)
     names = present_names(pool, [row.player_id for row in rows])
     found = []
@@ -118,7 +122,10 @@ def change_links(
 
 
 def player_with(pool: PoolReader, link: str) -> int:
-    """Return the number of the player to whom a link belongs.
+    """Find the player to whom a link belongs.
+
+    Returns:
+        The number of the player.
 
     Raises:
         UnknownError: the link does not work.
@@ -227,11 +234,14 @@ def keep(pool: PoolReader, found: StoredReport, actor: str) -> ReportAndReceipts
 
 
 def list_reports(pool: PoolReader, player: int | None = None) -> tuple[Report, ...]:
-    """List the reports that are waiting for confirmations or a decision, newest first.
+    """List the reports that are waiting for confirmations or a decision.
 
     Args:
         pool: the pool.
         player: number of a player, to list all recent reports of this player's results instead.
+
+    Returns:
+        The reports, newest first.
     """
     chosen = [
         found
@@ -244,7 +254,11 @@ def list_reports(pool: PoolReader, player: int | None = None) -> tuple[Report, .
 
 
 def count_waiting(pool: PoolReader) -> int:
-    """Return the number of reports that are waiting for confirmations or a decision."""
+    """Count the reports that are waiting for confirmations or a decision.
+
+    Returns:
+        The number of reports.
+    """
     return sum(found.status in WAITING for found in read_reports(pool))
 
 
@@ -291,7 +305,11 @@ def event_rows(pool: PoolReader, found: StoredReport) -> list[dict[str, Any]]:
 
 
 def races_to_report(pool: PoolReader, player: int) -> list[Fixture]:
-    """Return the recent races without a result that a player may report."""
+    """List the recent races without a result that a player may report.
+
+    Returns:
+        The races.
+    """
     (name,) = present_names(pool, [player]).values()
     return [
         race
@@ -326,6 +344,9 @@ def add_report(
         rows: the result, as for `podium.rate`.
         form: text that differs between two reports of a player. The same report sent twice has the same text.
         race: ID of the planned race whose result this is, if any.
+
+    Returns:
+        The report, and the receipt of its event if it counts now.
 
     Raises:
         ParameterError: a name is unknown, a player does not have one place, the date is not recent, or the player may
@@ -378,6 +399,9 @@ def answer_report(
             organiser, whose answer decides.
         agrees: True to confirm.
         actor: the sender of the event, for the log.
+
+    Returns:
+        The report, and the receipt of its event if it counts now.
 
     Raises:
         UnknownError: there is no such report with this player.

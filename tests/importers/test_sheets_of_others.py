@@ -78,6 +78,8 @@ MATCHES = {
     "matches from both sides": (
         ("Speler;Tegenstander;Games voor;Games tegen;Datum\nA;B;3;2;2026-11-02\nB;A;2;3;2026-11-02\n"
         "C;A;1;1;2026-11-03\nC;B;0;3;2026-11-03\nA;C;1;1;2026-11-03\nB;C;3;0;2026-11-03\n"), "A>B A=C B>C"),
+    "points twice, beside an opponent": ("Speler;Punten;Tegenstander;Punten\nA;11;B;9\nC;4;A;11\n", "A>B A>C"),
+    "points twice, beside a winner": ("Vincitore;Punti;Perdente;Punti\nA;15;B;9\nC;15;A;14\n", "A>B C>A"),
     "no head above the numbers": (",Player,1,2,Pts\n1,A,X,1,1\n2,B,0,X,0\n", "A>B"),
 }  # fmt: skip
 RACES = {
@@ -163,6 +165,8 @@ RACES = {
     "a tag": ("Cup,Date,Placing,Tag\nr,2024-03-04,1,A\nr,2024-03-04,2,B\n", "A>B"),
 }  # fmt: skip
 
+TEAMS = """{"games": [{"match_id": 1, "teams": [{"name": "red", "score": 2, "players": ["A", "B"]},
+{"name": "blue", "score": 5, "players": ["C", "D"]}]}]}"""
 JSON = '{"m": [{"homeTeam": {"name": "A"}, "awayTeam": {"name": "B"}, "score": {"home": 2, "away": 1}}]}'
 ROUND_ONE = '{"results": [{"name": "A", "place": 1}, {"name": "B", "place": 2}]}'
 ROUND_TWO = '{"results": [{"name": "B", "place": 1}, {"name": "A", "place": 2}]}'
@@ -218,6 +222,49 @@ def test_a_date_may_have_a_weekday_or_be_the_first_of_several(day, tmp_path):
 
 
 @pytest.mark.parametrize(
+    "day",
+    [
+        "2024. március 4.",
+        "2024年3月4日",
+        "4 марта 2024 год",
+        "4 березня 2024",
+        "2024년 3월 4일",
+        "2024. 3. 4.",
+        "4 Μαρτίου 2024",
+        "4 martie 2024",
+        "4 مارس 2024",
+    ],
+)
+def test_a_date_in_a_title_is_read_in_other_languages(day, tmp_path):
+    frame = read(tmp_path, f"Kupa: {day};\nPlatz;Name\n1;A\n2;B\n").frame
+    assert frame["started_at"].dt.strftime("%Y-%m-%d").to_list() == ["2024-03-04"] * 2
+
+
+def test_the_names_of_sheets_may_be_dates(tmp_path):
+    tables = {
+        "4 Mar 2024": [["Place", "Name"], [1, "A"], [2, "B"]],
+        "11 Mar 2024": [["Place", "Name"], [2, "A"], [1, "B"]],
+    }
+    write_xlsx(tmp_path / "w.xlsx", **tables)
+    frame = podium.read_results(tmp_path / "w.xlsx", lenient=True).frame
+    assert frame["started_at"].dt.day().to_list() == [4, 4, 11, 11]
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("Winner,Pts,Loser,Pts\nA,21,B,17\nC,19,A,19\n", "names C in row 3, but not by score 1 and score 2: 19:19"),
+        ("Date,Winner,Loser,Winner score,Loser score\n2024-03-04,A,B,4,7\n", "row 2"),
+        ("Sieger;Verlierer;Ergebnis\nA;B;3:1\nC;A;2:3\n", "row 3"),
+        ("Winner,Loser,Set 1,Set 2\nA,B,6-1,6-2\nC,A,3-6,4-6\n", "row 3"),
+    ],
+)
+def test_a_winner_without_a_better_score_is_asked_about(text, place, tmp_path):
+    with pytest.raises(ResultsError, match=place):
+        read(tmp_path, text)
+
+
+@pytest.mark.parametrize(
     ("text", "question"),
     [
         ("Abfahrt;Name;Zeit\n1;A;61,5\n1;B;62,5\n2;B;60,5\n2;A;61,0\n", "--set columns.event_id=Abfahrt"),
@@ -264,6 +311,9 @@ def test_a_score_that_a_workbook_stored_as_a_time_is_a_score(tmp_path):
     ("name", "text", "heats"),
     [
         ("m.json", JSON, ["A>B"]),
+        ("t.json", TEAMS, ["C/D>A/B"]),
+        ("u.json", '[{"race": 1, "place": 2, "players": ["A", "B", "C"]}, {"race": 1, "place": 1, "players": ["D"]}]',
+            ["D>A/B/C"]),
         ("n.json", '[{"team_a": ["A", "B"], "team_b": ["C", "D"], "score_a": 9, "score_b": 7}]', ["A/B>C/D"]),
         ("k.json", '{"m": [{"A": 3, "B": 1}, {"C": 0, "A": 2}, {"B": 1, "C": 1}]}', ["A>B", "A>C", "B=C"]),
         ("e.json", '{"Race 1": {"A": 1, "B": 2, "C": 3}, "Race 2": {"C": 1, "A": 2, "B": 3}}', ["A>B>C", "C>A>B"]),

@@ -266,8 +266,8 @@ def name_by_neighbours(names: list[str], written: list[str], rows: Sequence[Sequ
     twice = [heading for heading, often in Counter(written).items() if often == 2]
     for heading in (heading for heading in twice if fold(heading) in GOALS + SHORT or side_of(heading) == "result"):
         places = [place for place, name in enumerate(written) if name == heading]
-        parts = [side_of(written[place - 1]) if place else None for place in places]
-        others = [side_of(name) for name in written if name != heading]
+        parts = [place_in_match(written[place - 1]) if place else None for place in places]
+        others = [place_in_match(name) for name in written if name != heading]
         if not {"result", "score of first", "score of second"}.intersection(others):
             parts = [part for part in dict.fromkeys(others) if part in ("first", "second")]
         if {*parts} == {"first", "second"}:
@@ -288,6 +288,12 @@ def name_by_neighbours(names: list[str], written: list[str], rows: Sequence[Sequ
             second = next((heading for heading in names if side_of(heading) == "second"), names[left])
             named[place] = f"{second if again else names[left]} score"
     return named
+
+
+def place_in_match(heading: str) -> str | None:
+    """Return the part of a match that a heading means, where winners and players are first."""
+    part = side_of(heading) or known_column(heading)
+    return {"winner": "first", "player": "first", "loser": "second", "opponent": "second"}.get(part or "", part)
 
 
 def joined(lines: Sequence[Sequence[str]]) -> list[str]:

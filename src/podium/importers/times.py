@@ -174,6 +174,7 @@ DATE_FORMATS = tuple((form, shape_of(form)) for form in DATES["formats"])
 A_DAY = r"\d{4}-\d{2}-\d{2}(?:[ T]00:00:00)?"
 IN_A_LINE = "|".join([A_DAY, *(shape.strip("^$") for _, shape in DATE_FORMATS[:-1])])
 A_DATE = rf"(?:^|[^\d.])({IN_A_LINE})(?:$|\D)"  # a date within a line of words
+BESIDE_MONTHS = DATES["beside"].split()
 STAMPS, ODD_DATES = DATES["stamps"], tuple(map(tuple, DATES["odd"]))
 NAMES = tuple(f"{date(2000, number, 1):%B}" for number in range(1, 13))
 
@@ -208,7 +209,7 @@ def with_english_months(text: str) -> str:
     def english(match: re.Match[str]) -> str:
         word = match[0].casefold()
         size = next((size for size in range(len(word), 2, -1) if word[:size] in MONTH), 0)
-        return NAMES[MONTH[word[:size]] - 1] if size else "" if word in ("de", "st", "nd", "rd", "th") else match[0]
+        return NAMES[MONTH[word[:size]] - 1] if size else "" if word in BESIDE_MONTHS else match[0]
 
     words = re.sub(r"[^\W\d_]+", english, text).replace(",", " ").replace(".", " ")
     return " ".join(words.split())

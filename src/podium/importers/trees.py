@@ -66,7 +66,8 @@ def listed(value: Any) -> Any:
     if not isinstance(value, dict) or len(value) > MAX_NAMES:
         return value
     has_sides = not {"first", "winner"}.isdisjoint(map(side_of, value))
-    parted = {} if has_sides else {key: inside for key, inside in value.items() if is_pair(inside)}
+    is_side = any(known_column(key) in ("position", "score") and is_number(inside) for key, inside in value.items())
+    parted = {} if has_sides or is_side else {key: inside for key, inside in value.items() if is_pair(inside)}
     inner = {key: listed(inside) for key, inside in value.items() if key not in parted}
     for key, inside in parted.items():
         name = "player" if fold(key) in PAIRING else key
@@ -113,7 +114,12 @@ def is_of_names(value: Any) -> bool:
     """Return True if an object's keys are names, not known headings, and its values are numbers."""
     if not isinstance(value, dict) or len(value) < 2 or any(map(is_heading, value)):
         return False
-    return all(isinstance(number, str) and A_NUMBER.fullmatch(number) for number in value.values())
+    return all(map(is_number, value.values()))
+
+
+def is_number(value: Any) -> bool:
+    """Return True if a value is a number, which is read as text."""
+    return isinstance(value, str) and A_NUMBER.fullmatch(value) is not None
 
 
 def rows_of_tree(

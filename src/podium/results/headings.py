@@ -144,10 +144,8 @@ def side_of(heading: str) -> str | None:
     if over in PAIRING or meanings().get(over) in ("player", "team", "event_id"):
         return sides().get(last) if sides().get(last) in ("first", "second", "winner", "loser") else None
     for goal in (goal for goal in GOALS if goal in word):
-        if word.split("_") in (["winner", goal], ["loser", goal]):
-            return None
         rest = re.sub(rf"_?{goal}_?", "", word, count=1)
-        if sides().get(rest) in ("first", "second"):
+        if sides().get(rest) in ("first", "second", "winner", "loser"):
             return f"score of {sides()[rest]}"
     return None
 

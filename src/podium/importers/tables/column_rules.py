@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 
 from podium.importers import times
-from podium.importers.grid import Choice
+from podium.importers.grid import SHEET, Choice
 from podium.importers.sources import stem
 from podium.importers.tables.applying import status_words
 from podium.importers.tables.cells import PLAYED, Table, build
@@ -140,9 +140,15 @@ def read_times(sheet: Sheet, columns: Columns, name: str, heading: str) -> Colum
 
 
 def read_title_dates(sheet: Sheet, columns: Columns) -> Columns:
-    """Return the columns. If there are no other dates, add those in the lines above the head or in the file's name."""
+    """Return the columns. If there are no other dates, add those above the head, or in the names of sheets or the file.
+
+    Dates in names of sheets count only if every sheet has one.
+    """
     origin, found = "{title}", sheet.title_dates
-    if not found.len() and columns.rules.get("event_id") == "{file}":
+    tabs = sheet.frame.get_column(SHEET, default=found).unique(maintain_order=True).str.extract(times.A_DATE)
+    if not found.len() and tabs.len() and not tabs.null_count():
+        origin, found = "{sheet}", tabs
+    elif not found.len() and columns.rules.get("event_id") == "{file}":
         origin, found = "{file}", pl.Series([stem(sheet.grid.name)]).str.extract(times.A_DATE).drop_nulls()
     is_known = "{title}" in sheet.grid.rule.aside or "started_at" in columns.rules.keys() | sheet.given
     if is_known or not found.len():

@@ -258,7 +258,7 @@ def check_compared(sheet: Sheet, columns: Columns) -> None:
 def ask_which_is_better(sheet: Sheet, columns: Columns, score: str) -> None:
     """Ask whether a higher or lower score is better, unless places or the row order show it."""
     names, known = {*sheet.headings}, columns.chosen.keys() | sheet.given.keys()
-    is_decided = "score" in sheet.named or "position" in known or {*REQUIRED, "score"} <= names
+    is_decided = "score" in sheet.named or "position" in known or {*REQUIRED, "score"} <= names or sheet.has_members
     if fold(score) not in heads.EITHER or is_decided:
         return
     steps = steps_of(sheet, score, columns)

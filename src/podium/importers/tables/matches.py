@@ -55,6 +55,7 @@ def matches(sheet: Sheet) -> Document | None:
             return found
     one, other = (parts[name] for name in names)
     if names[0] == "winner":
+        ask_about_losing_winner(sheet, parts)
         rules: list[Document] = [{"position": {"value": place}} for place in (1, 2)]
         conditions = sheet.drop([parts["result"]], *FORFEITED) if "result" in parts else []
     else:
@@ -288,6 +289,19 @@ def winner_decides(sheet: Sheet, winner: str, parts: Parts, scores: Sequence[str
             return False
         decides |= ahead == 0
     return decides
+
+
+def ask_about_losing_winner(sheet: Sheet, parts: Parts) -> None:
+    """Ask about the first match in which the scores are equal, or favour the loser."""
+    ways = ("score of winner", "score of loser"), ("score of first", "score of second"), ("result",)
+    found = next(([parts[name] for name in way] for way in ways if parts.keys() >= {*way}), None)
+    scores, mark = (found, ":") if found else (sets(sheet) or [], " ")
+    for row, (winner, *cells) in enumerate(zip(*map(sheet.texts, (parts["winner"], *scores)), strict=True)):
+        written = mark.join(cell or "" for cell in cells)
+        if leader(written) in (0, -1) and not written.isdecimal():  # a number alone is of one side
+            text = f"names {winner} in {sheet.grid.place(row)}, but not by {' and '.join(scores)}: {written}"
+            sheet.ask(f"{text}. Correct the row, or ignore {scores[0]}", [ignoring(scores[0])], parts["winner"])
+            return
 
 
 def ask_which_score(sheet: Sheet, result: str, scores: Sequence[str]) -> None:

@@ -36,6 +36,7 @@ Document = dict[str, Any]
 UNPLAYED = rf"^(?:\*|\?|x|[-:. ]+|(?i:{'|'.join(heads.UNPLAYED_WORDS)})\.?)$"
 COMMA = [r"^(.*\d),(\d+\D*)$", "$1.$2"]  # changes the comma in a time to a point
 UNIT = r"(?i)\s*[(\[](?:[hms:.,0]+|sec|min|k?g)[)\]]$"  # unit at the end of a heading
+LISTED = {"regex": [r'^\["|"\]$', ""], "split": '", "'}  # reads a list in JSON, such as ["Ana", "Ben"]
 SAMPLE = 20  # number of cells in which to search for a mark
 OF_NAMES = ("player", "team", "given", "family", *heads.MET)
 
@@ -185,11 +186,20 @@ def sheet_of(grid: Grid, source: Document, columns: Document) -> Sheet:
     given = {name: rule for name, rule in columns.items() if name not in refined.keys() | named.keys()}
     members = [] if "player" in columns else members_beside(grid)
     parts = members or ([] if "player" in columns else name_parts(left))
-    if parts:
+    lists = [] if "player" in columns else [heading for heading in grid.headings if lists_players(grid, heading)]
+    if lists:
+        given["player"] = {"from": lists[:1], **LISTED}
+    elif parts:
         given["player"] = {"from": parts, **({"split": " / "} if members else {})}
     player = refined.pop("player", None)
     pairs = "" if not player else "pairs" if "split" in player else "names"
-    return Sheet(left, given, named, refined, source, parts, bool(members), drops, pairs)
+    return Sheet(left, given, named, refined, source, parts, bool(members or lists), drops, pairs)
+
+
+def lists_players(grid: Grid, heading: str) -> bool:
+    """Return True if the cells of a column are lists of players in JSON."""
+    cells = grid.frame[heading].cast(pl.String)
+    return known_column(heading) == "player" and bool(cells.str.starts_with('["').all())
 
 
 def refuse_unclear(sheet: Sheet, alone: Sequence[Fault] = ()) -> None:

@@ -104,10 +104,9 @@ class Collector:
     def _append(self, event: Event) -> None:
         whole = event.shared | {"event_id": event.event_id, "started_at": event.started_at}
         whole |= {FILE: encodable(event.file), EVENT_PLACE: event.place}
-        for row in event.rows:
-            values = whole | row
-            for name, cells in self._columns.items():
-                cells.append(values.get(name))
+        for name, cells in self._columns.items():
+            shared = whole.get(name)
+            cells += [row.get(name, shared) for row in event.rows]
         if len(self._columns["event_id"]) >= CHUNK_ROWS:
             self._flush()
 

@@ -196,7 +196,7 @@ def load(source: Source, rule: SourceRule, wanted: Collection[str] = (), *, skip
     grid = blocks.in_blocks(blocks.below_each_other(grid))
     if TITLE in grid.frame.columns and not grid.rule.pattern:
         grid = replace(grid, frame=grid.frame.with_columns(pl.col(TITLE).str.replace_all("\n", " ")))
-    return grid
+    return grid.without_nulls()
 
 
 def is_to_par(cells: pl.Series) -> bool:

@@ -72,6 +72,11 @@ class Grid:
         path = self.rule.records or ("[]" if self.labels and self.labels[0].startswith("[") else "")
         return f"{path}{'.' if path else ''}{heading}[]"
 
+    def without_nulls(self) -> "Grid":
+        """Return the table with null for all texts that mean an empty cell."""
+        texts = [name for name in self.headings if self.frame[name].dtype == pl.String]
+        return replace(self, frame=self.frame.with_columns(pl.col(texts).replace(dict.fromkeys(self.rule.null))))
+
     def only(self, rows: pl.Series) -> "Grid":
         """Return only the rows with these numbers. They keep their places in the source."""
         if rows.len() == self.frame.height:

@@ -1,8 +1,8 @@
 """Durations, times and dates in the forms that people and programs write. All sources use the same parser.
 
-A duration is `S(.f)`, `M:SS(.f)`, `(H:)MM:SS(.f)`, `1h 33m 56.7s`, `94h 33' 14''` or ISO 8601's `P0DT01H33M56.736S`. A
-sign marks a gap. Units below the highest one go up to 59, or 23 for hours below days. If minutes are the highest unit,
-they may exceed 59.
+A duration is `S(.f)`, `M:SS(.f)`, `(H:)MM:SS(.f)`, `1h 33m 56.7s`, `94h 33' 14''`, `1300 ms` or ISO 8601's
+`P0DT01H33M56.736S`. A sign marks a gap. Units below the highest one go up to 59, or 23 for hours below days. If minutes
+are the highest unit, they may exceed 59.
 """
 
 import re
@@ -42,6 +42,8 @@ def parse(text: str, *, decimal: str = ".") -> Duration | None:
     text = text.strip()
     if len(text) > LONGEST or not text:
         return None
+    if milliseconds := TIMES["milliseconds"].fullmatch(text):
+        return Duration(Decimal(milliseconds[1]).scaleb(-3))
     text = text.replace(".", ":") if POINTED.fullmatch(text) else text
     if "," in decimal:
         if decimal == "," and "." in text:

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
 from html import unescape
 from typing import Any, NamedTuple
@@ -126,7 +126,7 @@ def rows_of_tree(
     documents: Any, name: str, records: str, wanted: Collection[str] = ()
 ) -> tuple[pl.DataFrame, list[str]]:
     """Return the rows at a path in each document, and their places."""
-    rows: list[dict[str, str | None]] = []
+    rows, chains = list[dict[str, str | None]](), list[Chain]()
     labels, names = list[str](), dict[str, None]()
     steps = parse_path(records, name)
     for label, document in documents:
@@ -134,15 +134,17 @@ def rows_of_tree(
             where = " ".join(part for part in (label, place.removeprefix(".")) if part) or "the document"
             if not isinstance(chain[0].value, dict):
                 refuse_file(name, "is not an object with the columns as keys", where)
-            fields = fields_of(chain)
-            others = {heading: value_at(chain, heading) for heading in wanted if heading not in fields}
-            rows.append(fields | {heading: text for heading, text in others.items() if text or is_from_around(heading)})
+            rows.append(fields_of(chain))
+            chains.append(chain)
             labels.append(where)
             names |= dict.fromkeys(rows[-1])
             refuse_wide(names, name)
     if not rows and records:
         refuse_file(name, f"has no rows at {records}")
-    return pl.DataFrame({key: [row.get(key) for row in rows] for key in names}, dict.fromkeys(names, pl.String)), labels
+    columns = {name: [row.get(name) for row in rows] for name in names}
+    others = {name: texts_at(chains, name) for name in wanted if name not in names}
+    columns |= {name: texts for name, texts in others.items() if any(texts) or is_from_around(name)}
+    return pl.DataFrame(columns, dict.fromkeys(columns, pl.String)), labels
 
 
 def parse_path(path: str, name: str) -> list[str]:
@@ -182,24 +184,36 @@ def is_from_around(name: str) -> bool:
     return name.startswith("..") or name.endswith((NUMBER, KEY)) or re.search(r"\.\d+(\.|$)", name) is not None
 
 
-def value_at(chain: Chain, name: str) -> str | None:
-    """Return the value for a name.
+def texts_at(chains: Sequence[Chain], name: str) -> list[str | None]:
+    """Return the text for a name in each row.
 
     `^` goes one level out, `..` to the nearest level with the name, `a.0.b` through lists.
     """
     around, path = FROM_AROUND.fullmatch(name).groups()  # type: ignore[union-attr]
-    levels = chain if around == ".." else chain[len(around) : len(around) + 1]
-    for level in levels:
-        if path in (NUMBER, KEY):
-            return level.key if path == KEY else None if level.number is None else str(level.number)
-        value = level.value
-        for step in path.split("."):
-            inside = value.get(step) if isinstance(value, dict) else None
-            is_item = isinstance(value, list) and step.isdecimal() and int(step) < len(value)
-            value = value[int(step)] if is_item else inside
-        if value is not None and not isinstance(value, dict | list):
-            return as_text(value)
-    return None
+    out = len(around) if around != ".." else 0
+    if path in (NUMBER, KEY):
+        levels = (chain[out] if out < len(chain) else Level(None) for chain in chains)
+        return [level.key if path == KEY else text_of(level.number) for level in levels]
+    if around == "..":
+        found = (texts_in([level.value for level in chain], path) for chain in chains)
+        return [next((text for text in texts if text is not None), None) for texts in found]
+    return texts_in([chain[out].value if out < len(chain) else None for chain in chains], path)
+
+
+def texts_in(values: list[Any], path: str) -> list[str | None]:
+    """Return the text at a path in each value."""
+    for step in path.split("."):
+        values = [value.get(step) if isinstance(value, dict) else item_of(value, step) for value in values]
+    return [value if isinstance(value, str) else text_of(value) for value in values]
+
+
+def text_of(value: Any) -> str | None:
+    return None if value is None or isinstance(value, dict | list) else as_text(value)
+
+
+def item_of(value: Any, step: str) -> Any:
+    is_item = isinstance(value, list) and step.isdecimal() and int(step) < len(value)
+    return value[int(step)] if is_item else None
 
 
 def as_text(value: Any) -> str:

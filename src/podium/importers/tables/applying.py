@@ -4,10 +4,11 @@ The result has one row per entrant, with the results columns and the cells that 
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
-from functools import cached_property
+from functools import cached_property, reduce
+from operator import or_
 
 import polars as pl
 
@@ -98,7 +99,9 @@ def apply_map(grid: Grid, mapping: Map) -> Mapped:
         lacking = [name for name in mapping.names if name not in frame.columns and name not in NOT_OF_TABLES]
         frame = frame.with_columns(pl.lit(None, pl.String).alias(name) for name in lacking)
     check_names(mapping, [name for name in frame.columns if not name.startswith("\0")], grid.name)
-    frame, dropped = filter_rows(frame, mapping)
+    frame, dropped = drop_rows(frame, mapping.drop)
+    if mapping.once:
+        frame, dropped["from the other side"] = from_one_side(frame, mapping.once)
     sides, empty = unfold(frame, mapping, grid)
     dropped += empty
     parts: list[pl.DataFrame] = []
@@ -106,7 +109,7 @@ def apply_map(grid: Grid, mapping: Map) -> Mapped:
     headings: dict[str, str] = {}
     made = mapping.round_of_made_ids
     for side, (unfolded, rules) in enumerate(zip(sides, mapping.rules(), strict=True)):
-        rows, more = filter_rows(unfolded, mapping) if unfolded is not frame else (unfolded, Counter[str]())
+        rows, more = drop_rows(unfolded, mapping.drop) if unfolded is not frame else (unfolded, Counter[str]())
         dropped += more
         numbers = rows[ROW_NUMBER].cast(pl.Int64)
         shown = numbers + (grid.first_row if grid.labels is None else 1)
@@ -331,7 +334,11 @@ PARTS = {"matrix": OF_CELLS, "crosstable": OF_CELLS, "swiss": (*OF_CELLS, PAIR)}
 def check_names(mapping: Map, columns: Iterable[str], table_name: str) -> None:
     known = list(columns)
     columns = {*PARTS.get(mapping.layout.kind, ()), *known}
-    used = [(f"where.{way}", condition.column) for way in ("drop", "keep") for condition in getattr(mapping, way)]
+    used = [
+        (f"where.{'keep' if condition.is_unless else 'drop'}", name)
+        for condition in mapping.drop
+        for name in condition.names
+    ]
     used += [("layout.rows", mapping.layout.rows)] if mapping.layout.rows is not None else []
     used += [("layout.except", name) for name in mapping.layout.excluded]
     for key, rule in (item for rules in mapping.rules() for item in rules.items()):
@@ -391,40 +398,46 @@ def load_side(file: str, grid: Grid, mapping: Map) -> Grid:
     """Read a side table with the settings of the table that refers to it."""
     rule = mapping.source
     plain = SourceRule(encoding=rule.encoding, null=rule.null, decimal=rule.decimal, thousands=rule.thousands)
-    side = load(sources(str(grid.folder / file))[0], plain)
-    return replace(side, frame=side.frame.with_columns(pl.col(pl.String).replace(dict.fromkeys(rule.null))))
+    return load(sources(str(grid.folder / file))[0], plain)
 
 
-def filter_rows(frame: pl.DataFrame, mapping: Map) -> tuple[pl.DataFrame, Counter[str]]:
-    """Return the rows that count, and the number of excluded rows for each reason. Conditions on cells apply later.
+def drop_rows(frame: pl.DataFrame, conditions: Iterable[Condition]) -> tuple[pl.DataFrame, Counter[str]]:
+    """Return the rows that meet no condition, and the number of other rows for each reason.
 
-    If both sides report a match, only the reports from the same side as in the first row count.
+    Conditions on cells of a grid apply later.
     """
     dropped: Counter[str] = Counter()
-    for condition, keeps in [
-        *((condition, False) for condition in mapping.drop),
-        *((condition, True) for condition in mapping.keep),
-    ]:
+    for condition in conditions:
         if condition.column in frame.columns:
-            texts = as_texts(frame[condition.column]).replace(dict.fromkeys(mapping.source.null))
-            stays = meets(texts, condition) == keeps
-            dropped[condition.reason] += int((~stays).sum())
-            frame = frame.filter(stays)
-    if mapping.once:
-        one, other, *when = mapping.once
-        first = pl.col(one).first().over(pl.min_horizontal(one, other), pl.max_horizontal(one, other), *when)
-        kept = frame.filter(pl.col(one).eq_missing(first))
-        dropped["from the other side"] += frame.height - kept.height
-        frame = kept
+            gone = meets(frame, condition)
+            dropped[condition.reason] += int(gone.sum())
+            frame = frame.filter(~gone)
     return frame, +dropped
 
 
-def meets(texts: pl.Series, condition: Condition) -> pl.Series:
-    """Return True for each cell that meets a condition. An empty cell meets only the condition `null`."""
+def from_one_side(frame: pl.DataFrame, columns: Sequence[str]) -> tuple[pl.DataFrame, int]:
+    """If both sides report a match, keep only the reports from the same side as in the first row. Count the others."""
+    one, other, *when = columns
+    first = pl.col(one).first().over(pl.min_horizontal(one, other), pl.max_horizontal(one, other), *when)
+    kept = frame.filter(pl.col(one).eq_missing(first))
+    return kept, frame.height - kept.height
+
+
+def meets(frame: pl.DataFrame, condition: Condition) -> pl.Series:
+    """Return True for each row that meets a condition."""
+    cells = as_texts(frame[condition.column])
     if condition.null is not None:
-        return texts.is_null() if condition.null else texts.is_not_null()
-    found = texts.is_in(condition.among) if condition.matches is None else texts.str.contains(condition.matches)
-    return found.fill_null(value=False)
+        passes = cells.is_null() == condition.null
+    elif condition.matches is not None:
+        passes = cells.str.contains(condition.matches)
+    elif condition.below is not None:
+        own, other = (frame[name].cast(pl.Float64, strict=False) for name in (condition.column, condition.below))
+        passes = own < other
+    else:
+        passes = reduce(or_, (cells == as_texts(frame[name]) for name in condition.of), cells.is_in(condition.among))
+    passes = passes.fill_null(value=False)
+    met = ~passes if condition.is_unless else passes
+    return met if condition.when is None else met & meets(frame, condition.when)
 
 
 def unfold(frame: pl.DataFrame, mapping: Map, grid: Grid) -> tuple[list[pl.DataFrame], Counter[str]]:
@@ -434,9 +447,8 @@ def unfold(frame: pl.DataFrame, mapping: Map, grid: Grid) -> tuple[list[pl.DataF
         return [frame] * max(len(layout.sides), 1), dropped
     rows, aside = layout.rows, (layout.rows, layout.number, *layout.excluded)
     names = [name for name in frame.columns if name not in aside and not name.startswith("\0")]
-    nulls = dict.fromkeys(mapping.source.null)
     lines = [] if rows is None else [rows]
-    cells = frame.with_columns(as_texts(frame[name]).replace(nulls) for name in (*names, *lines))
+    cells = frame.with_columns(as_texts(frame[name]) for name in (*names, *lines))
     cells = cells.with_columns((pl.lit("") if rows is None else pl.col(rows)).alias(ROW_NAME))
     if layout.kind == "matrix":
         parts = [cells.with_columns(pl.lit(name).alias(COLUMN), pl.col(name).alias(CELL)) for name in names]

@@ -120,13 +120,8 @@ class Table:
     local: LocalTimes = field(default_factory=lambda: LocalTimes("UTC"))
     has_sides: bool = False  # True if each row is a match
 
-    def cells(self, name: str) -> pl.Series:
-        """Return a column in its own type, with null for missing values."""
-        column = self.frame[name]
-        return column.replace(dict.fromkeys(self.rule.null)) if column.dtype == pl.String else column
-
     def texts(self, name: str) -> pl.Series:
-        return as_texts(self.cells(name))
+        return as_texts(self.frame[name])
 
 
 def as_texts(column: pl.Series) -> pl.Series:
@@ -135,7 +130,7 @@ def as_texts(column: pl.Series) -> pl.Series:
 
 def build(table: Table, name: str, rule: Rule) -> Cells:
     if rule.is_plain:
-        column = table.cells(rule.columns[0])
+        column = table.frame[rule.columns[0]]
         is_count = name == "started_at" and column.dtype.is_numeric()  # a day such as 20250131
         as_it_is = name in (*TEXTS, "status") if column.dtype == pl.String else not is_count
         if as_it_is:

@@ -4,38 +4,33 @@ A declaration is a map (see `maps`) with more tables, whose keys are the fields 
 the events in a document and to the entrants in an event. Its conditions, side tables and rules decide what counts. A
 format with several kinds of events lists under `kinds` what differs between them.
 
-A condition is met if the value in its `column` passes its tests (`TESTS`), or if the value in `unless` does not. It can
-have another condition as `when`. The value itself is the default reason to drop a row.
+A condition is met if the value in its `column` passes its test, or if the value in `unless` does not. It can have
+another condition as `when`.
 """
 
-import re
 import tomllib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from fnmatch import fnmatchcase
 from itertools import groupby, product
 from pathlib import Path, PurePath
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
 
 from podium.errors import FormatError, ResultsError
 from podium.importers import times
 from podium.importers.collecting import PLACE, Collector, Event
-from podium.importers.files import load
-from podium.importers.grid import Grid
+from podium.importers.files import read as read_cells
+from podium.importers.grid import ROW_NUMBER, Grid
 from podium.importers.sources import Source, refuse_file
-from podium.importers.tables.applying import apply_map
-from podium.importers.tables.cells import number
-from podium.importers.tables.maps import Map, build_map
-from podium.importers.trees import Chain, Level, as_text, documents, parse_path, value_at, walk
+from podium.importers.tables.applying import apply_map, drop_rows, meets
+from podium.importers.tables.maps import CONDITIONS, Condition, Map, build_map, read_table, read_text
+from podium.importers.trees import Chain, Level, as_text, documents, parse_path, texts_at, walk
 from podium.support.immutable import immutable
 
-Condition = Mapping[str, Any]
 Entrants = list[dict[str, Any]]
-SideRows = Mapping[str, Any]  # rows of a side table, by their keys
 
 
 @immutable
@@ -58,7 +53,7 @@ class Stage:
 
 @immutable
 class SideTable:
-    """A table in the same document, or in another file, whose columns are called `side.column`."""
+    """A table in the same document, or in another file. An event gets its partner under the table's name."""
 
     here: str  # path to the key of the partner
     there: Sequence[str]  # paths to the keys of the table's rows
@@ -70,7 +65,7 @@ class SideTable:
 class Rules:
     """Rules for the entrants of an event."""
 
-    by_id: bool = False  # True if all rows with one event ID are one event. Default: the rows at the same path
+    by: Sequence[str] = ()  # paths to the keys of an event. Default: the rows at the same path are an event
     name: str = ""  # path to the name to display
     no_id: str = ""  # reason to drop players without an ID
     twice: str = ""  # reason to drop all but the first row of a player
@@ -89,68 +84,50 @@ class Form:
     sides: Mapping[str, SideTable]
     rules: Rules
 
+    @property
+    def names(self) -> set[str]:
+        return {*self.map.names, *filter(None, (self.rules.name, self.rules.clock))}
 
-@dataclass(slots=True)
-class Row:
-    """An event, or a row in an event, with the objects around it and its partners in side tables."""
+
+class Document(NamedTuple):
+    """A JSON document, or a row of a table."""
+
+    file: str
+    place: str
+    value: Any
+
+
+class Row(NamedTuple):
+    """An event, or a row in an event, with the objects around it."""
 
     event: Event
     place: str
     levels: Chain
-    nulls: Sequence[str]
-    partners: dict[str, Chain] = field(default_factory=dict)
-    entrants: Entrants = field(default_factory=list)  # one, or both sides of a match, in the columns of results
-
-    def text(self, name: str) -> str | None:
-        side, _, path = name.partition(".")
-        levels = self.partners.get(side)
-        text = ((value_at(self.levels, name) if levels is None else value_at(levels, path)) or "").strip()
-        return None if text in self.nulls else text
-
-    def reason_to_drop(self, stage: Stage) -> str:
-        """Return the reason why the row does not count, or an empty string if it counts, perhaps with errors."""
-        for condition in stage.drop:
-            if self.meets(condition):
-                return condition.get("reason") or self.text(tested(condition)) or ""
-        for condition in stage.refuse:
-            if self.meets(condition):
-                column = tested(condition)
-                self.event.refuse(self.text(column), condition["reason"], column, self.place)
-        return ""
-
-    def meets(self, condition: Condition) -> bool:
-        text = self.text(tested(condition))
-        passes = all(test(self, text, condition[name]) for name, test in TESTS.items() if name in condition)
-        return passes != ("unless" in condition) and ("when" not in condition or self.meets(condition["when"]))
-
-
-def tested(condition: Condition) -> str:
-    return str(condition.get("column") or condition["unless"])
-
-
-TESTS: Mapping[str, Callable[[Row, str | None, Any], bool]] = {
-    "null": lambda _row, text, is_null: (text is None) == is_null,
-    "in": lambda _row, text, words: text in words,
-    "matches": lambda _row, text, pattern: re.fullmatch(pattern, text or "") is not None,
-    "of": lambda row, text, columns: text in map(row.text, columns),
-    "below": lambda row, text, column: number(text) < number(row.text(column)),
-}
 
 
 def forms_of(path: Path) -> Iterator[Form]:
-    """Yield the form of each kind of event in a format. An empty value removes a key that is common to all kinds."""
-    common = tomllib.loads(path.read_text(encoding="utf-8"))
-    for kind in common.pop("kinds", [{}]):
-        tables = dict[str, Any]()
-        for name in common | kind:
-            whole = {**common.get(name, {}), **kind.get(name, {})}
-            tables[name] = {key: value for key, value in whole.items() if value != {}}
-        files, events, entrants, sides, rules = (
-            tables.pop(name, {}) for name in ("files", "events", "entrants", "sides", "rules")
+    """Yield the form of each kind of event in a format."""
+    for tables in kinds_of(tomllib.loads(path.read_text(encoding="utf-8"))):
+        files, sides, rules = (tables.pop(name, {}) for name in ("files", "sides", "rules"))
+        events, entrants = (
+            Stage(**read_table(tables.pop(name, {}), name, OF_STAGE)) for name in ("events", "entrants")
         )
         side_tables = {name: SideTable(**side) for name, side in sides.items()}
         mapping = build_map({"preset": {}, **tables}, path.stem)
-        yield Form(mapping, Files(**files), Stage(**events), Stage(**entrants), side_tables, Rules(**rules))
+        yield Form(mapping, Files(**files), events, entrants, side_tables, Rules(**rules))
+
+
+def kinds_of(common: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield the tables of each kind of event. An empty value removes a key that is common to several kinds."""
+    kinds = common.pop("kinds", None)
+    if kinds is None:
+        yield {name: {key: value for key, value in own.items() if value != {}} for name, own in common.items()}
+    for kind in kinds or ():
+        more = {"kinds": kind.pop("kinds")} if "kinds" in kind else {}
+        yield from kinds_of({name: {**common.get(name, {}), **kind.get(name, {})} for name in common | kind} | more)
+
+
+OF_STAGE = {"path": read_text, "drop": CONDITIONS, "refuse": CONDITIONS}
 
 
 def read(path: Path, files: Sequence[Source], collector: Collector) -> None:
@@ -161,15 +138,17 @@ def read(path: Path, files: Sequence[Source], collector: Collector) -> None:
         names = dict.fromkeys(form.files.name for form in forms)
         refuse_file(files[0].name, f"has no results. Give the folder with {' or '.join(names)}.")
     for wanted, kinds in groupby(present, key=lambda form: form.files):
-        found = [(form, side_files(form, files), list[tuple[Event, list[Row]]]()) for form in kinds]
-        for source in named(files, wanted.name):
-            for place, document in documents_in(source, found[0][0], collector):
-                for form, tables, events in found:
-                    events.extend(events_in(source.name, place, document, form, tables, collector))
-        for form, _, events in found:
-            add_entrants([row for _, rows in events for row in rows], form)
-            for event, rows in by_id(events) if form.rules.by_id else events:
-                complete(event, rows, form.rules, collector)
+        first, *others = kinds
+        found = [
+            document for source in named(files, wanted.name) for document in documents_in(source, first, collector)
+        ]
+        for form in (first, *others):
+            every = events_in(found, form, collector)
+            add_partners(every, found, form, files)
+            events, _ = counted(every, form, form.events, (), collector)
+            add_entrants(*counted(entrants_in(events, form), form, form.entrants, form.names, collector), form)
+            for event in {id(row.event): row.event for row in events}.values():
+                complete(event, form.rules, collector)
 
 
 def named(files: Iterable[Source], name: str) -> list[Source]:
@@ -179,7 +158,7 @@ def named(files: Iterable[Source], name: str) -> list[Source]:
 
 def table_in(source: Source, columns: Sequence[str], form: Form) -> Grid:
     try:
-        grid = load(source, form.map.source, columns)
+        grid = read_cells(source, form.map.source, columns)
     except ResultsError as error:
         raise FormatError(source.name, error.faults) from None
     for name in columns:
@@ -188,20 +167,23 @@ def table_in(source: Source, columns: Sequence[str], form: Form) -> Grid:
     return grid
 
 
-def side_files(form: Form, files: Sequence[Source]) -> dict[str, SideRows]:
-    """Return the rows of the side tables that are files."""
-    found = dict[str, SideRows]()
-    for name, side in form.sides.items():
-        if side.file:
-            own = named(files, side.file)
-            if not own:
-                refuse_file(files[0].name, f"needs {side.file} in the same folder")
-            found[name] = by_keys(table_in(own[0], side.there, form).frame.iter_rows(named=True), side)
-    return found
-
-
-def by_keys(rows: Iterable[Any], side: SideTable) -> SideRows:
-    return {as_text(key): row for row in rows for path in side.there for key in values_in(row, path)}
+def documents_in(source: Source, form: Form, collector: Collector) -> Iterator[Document]:
+    """Yield the rows of a table, or the documents in a JSON file. Report documents without a list of events."""
+    to_list, _, rest = form.events.path.partition("[]")
+    if form.files.columns:
+        grid = table_in(source, form.files.columns, form)
+        for at, row in enumerate(grid.frame.iter_rows(named=True)):
+            yield Document(source.name, grid.place(at), row)
+        return
+    for place, whole in documents(source, collector.refuse):
+        for inner, (document, *_) in walk(Level(whole), ["[]"] if isinstance(whole, list) else [], (), place):
+            has_list = any(isinstance(value, list) for value in values_in(document.value, to_list))
+            if has_list or (rest == "?" and isinstance(document.value, dict)):  # which is a single event
+                yield Document(source.name, inner, document.value)
+            else:
+                event = Event(source.name, inner)
+                event.refuse(document.value, f"has no list {to_list}")
+                collector.refuse(event.faults)
 
 
 def values_in(value: Any, path: str) -> list[Any]:
@@ -209,119 +191,127 @@ def values_in(value: Any, path: str) -> list[Any]:
     return [levels[0].value for _, levels in walk(Level(value), parse_path(path, path), (), "")]
 
 
-def documents_in(source: Source, form: Form, collector: Collector) -> Iterator[tuple[str, Any]]:
-    """Yield the rows of a table, or the documents in a JSON file. Report documents without a list of events."""
-    to_list, _, rest = form.events.path.partition("[]")
-    if form.files.columns:
-        grid = table_in(source, form.files.columns, form)
-        yield from ((grid.place(at), row) for at, row in enumerate(grid.frame.iter_rows(named=True)))
-        return
-    for place, whole in documents(source, collector.refuse):
-        for inner, (document, *_) in walk(Level(whole), ["[]"] if isinstance(whole, list) else [], (), place):
-            found = values_in(document.value, to_list)
-            has_list = any(isinstance(value, list) for value in found)
-            if has_list or (rest == "?" and isinstance(document.value, dict)):  # which is a single event
-                yield inner, document.value
-            else:
-                event = Event(source.name, inner)
-                event.refuse(document.value, f"has no list {to_list}")
-                collector.refuse(event.faults)
-
-
-def events_in(
-    file: str, place: str, document: Any, form: Form, tables: Mapping[str, SideRows], collector: Collector
-) -> Iterator[tuple[Event, list[Row]]]:
-    """Yield the events in a document that count, each with its rows."""
-    inner = {name: by_keys(values_in(document, side.path), side) for name, side in form.sides.items() if side.path}
-    nulls = form.map.source.null
-    for event_place, levels in walk(Level(document), parse_path(form.events.path, file), (), place):
-        event = Event(file, event_place)
-        if not isinstance(levels[0].value, dict):
+def events_in(documents: Iterable[Document], form: Form, collector: Collector) -> list[Row]:
+    """Return the events in documents. Rows that belong to the same event share it."""
+    steps = parse_path(form.events.path, form.map.name)
+    found = [
+        (file, event_place, levels)
+        for file, place, document in documents
+        for event_place, levels in walk(Level(document), steps, (), place)
+    ]
+    keys: list[Sequence[object]] = [texts_at([levels for *_, levels in found], path) for path in form.rules.by] or [
+        range(len(found))
+    ]
+    rows, events = list[Row](), dict[tuple[Any, ...], Event]()
+    for (file, place, levels), key in zip(found, zip(*keys, strict=True), strict=True):
+        event = events.get(key) or Event(file, place)
+        if isinstance(levels[0].value, dict):
+            events[key] = event
+            rows.append(Row(event, place, levels))
+        else:
             event.refuse(levels[0].value, "is not an object")
-        elif reason := Row(event, event_place, levels, nulls).reason_to_drop(form.events):
-            collector.drop(reason)
-            continue
-        rows = list[Row]()
-        for row_place, row_levels in walk(levels[0], parse_path(form.entrants.path, file), levels[1:], event_place):
-            row = Row(event, row_place, row_levels, nulls)
-            add_partners(row, form.sides, {**tables, **inner})
-            if reason := row.reason_to_drop(form.entrants):
-                collector.drop(reason)
-            else:
-                rows.append(row)
-        yield event, rows
+            collector.refuse(event.faults)
+    return rows
 
 
-def add_partners(row: Row, sides: Mapping[str, SideTable], tables: Mapping[str, SideRows]) -> None:
-    """Add the partners of a row in side tables. Report those that are missing."""
-    for name, side in sides.items():
-        key = row.text(side.here)
-        partner = None if key is None else tables[name].get(key)
-        if key is not None and partner is None:
-            row.event.refuse(key, f"is not in {side.file or side.path}", side.here, row.place)
-        row.partners[name] = (Level(partner),)
+def entrants_in(events: list[Row], form: Form) -> list[Row]:
+    steps = parse_path(form.entrants.path, form.map.name)
+    if not steps:
+        return events
+    return [
+        Row(event, entrant_place, levels)
+        for event, place, (row, *around) in events
+        for entrant_place, levels in walk(row, steps, tuple(around), place)
+    ]
 
 
-def add_entrants(rows: Sequence[Row], form: Form) -> None:
-    """Apply the map to all rows, and report the cells that do not fit."""
-    frame = pl.DataFrame({name: [row.text(name) for row in rows] for name in form.map.names})
-    grid = Grid(form.map.name, frame.cast(pl.String), labels=[row.place for row in rows])
-    mapped = apply_map(grid, form.map)
+def add_partners(events: Sequence[Row], documents: Sequence[Document], form: Form, files: Sequence[Source]) -> None:
+    """Add to each event its partners in side tables, under the names of these tables. Report missing partners."""
+    for name, side in form.sides.items():
+        rows = rows_in_file(side, form, files) if side.file else rows_in_documents(side, documents)
+        partners = {as_text(key): row for row in rows for path in side.there for key in values_in(row, path)}
+        keys = texts_at([event.levels for event in events], side.here)
+        for (event, place, (row, *_)), key in zip(events, keys, strict=True):
+            row.value[name] = partners.get(key or "")
+            if row.value[name] is None and key not in (None, *form.map.source.null):
+                event.refuse(key, f"is not in {side.file or side.path}", side.here, place)
+
+
+def rows_in_file(side: SideTable, form: Form, files: Sequence[Source]) -> Iterator[Any]:
+    found = named(files, side.file)
+    if not found:
+        refuse_file(files[0].name, f"needs {side.file} in the same folder")
+    return table_in(found[0], side.there, form).frame.iter_rows(named=True)
+
+
+def rows_in_documents(side: SideTable, documents: Iterable[Document]) -> Iterator[Any]:
+    return (row for document in documents for row in values_in(document.value, side.path))
+
+
+def counted(
+    rows: Sequence[Row], form: Form, stage: Stage, names: Iterable[str], collector: Collector
+) -> tuple[list[Row], pl.DataFrame]:
+    """Return the rows that count, some of which have errors, and their texts for these names."""
+    levels, nulls = [row.levels for row in rows], dict.fromkeys(form.map.source.null)
+    needed = {*names, *(name for condition in (*stage.drop, *stage.refuse) for name in condition.names)}
+    texts = (pl.Series(name, texts_at(levels, name), pl.String).str.strip_chars().replace(nulls) for name in needed)
+    every = pl.DataFrame([pl.Series(ROW_NUMBER, range(len(rows)), pl.UInt32), *texts])
+    frame, dropped = drop_rows(every, stage.drop)
+    collector.dropped += dropped
+    for condition in stage.refuse:
+        for at, text in frame.filter(meets(frame, condition)).select(ROW_NUMBER, condition.column).iter_rows():
+            rows[at].event.refuse(text, condition.reason, condition.column, rows[at].place)
+    return [rows[at] for at in frame[ROW_NUMBER]], frame
+
+
+def add_entrants(rows: Sequence[Row], texts: pl.DataFrame, form: Form) -> None:
+    """Apply the map to all rows, add the entrants to their events, and report the cells that do not fit."""
+    mapped = apply_map(Grid(form.map.name, texts, labels=[row.place for row in rows]), form.map)
     table = mapped.table.with_columns(pl.col("started_at").cast(pl.Int64))
     if "ranked" in table.columns:
         table = table.with_columns(pl.col("ranked") == "true")
-    bad, clock = mapped.bad.items(), form.rules.clock
-    for at, values in enumerate(table.iter_rows(named=True)):
-        row = rows[mapped.rows[at]]
-        for name, (is_bad, written) in bad:
+    bad, nothing = mapped.bad.items(), pl.Series([None], dtype=pl.String).new_from_index(0, texts.height)
+    names, clocks = (texts.get_column(path, default=nothing) for path in (form.rules.name, form.rules.clock))
+    entrants = zip(mapped.rows, table.iter_rows(named=True), names[mapped.rows], clocks[mapped.rows], strict=True)
+    for at, (number, values, name, clock) in enumerate(entrants):
+        event, place, _ = rows[number]
+        for column, (is_bad, written) in bad:
             if is_bad[at]:
-                row.event.refuse(written[at], mapped.remedies[name], mapped.headings.get(name, name), row.place)
+                event.refuse(written[at], mapped.remedies[column], mapped.headings.get(column, column), place)
         if values.get("status", "finished") != "finished":
             values.update(position=None, time_s=None)
-        text = row.text(clock) or ""
-        time = times.parse(text)
+        time = times.parse(clock or "")
         if time and not time.sign and values["time_s"] not in (None, float(time.seconds)):
-            row.event.refuse(text, f"differs from the {values['time_s']} seconds of the same result", clock, row.place)
-        row.entrants.append(values)
+            remedy = f"differs from the {values['time_s']} seconds of the same result"
+            event.refuse(clock, remedy, form.rules.clock, place)
+        event.add(values["player"], values, name=name, place=place)
 
 
-def by_id(found: Iterable[tuple[Event, list[Row]]]) -> Iterable[tuple[Event, list[Row]]]:
-    """Join the events that have the same ID."""
-    events = dict[str, tuple[Event, list[Row]]]()
-    for event, rows in found:
-        if rows or event.faults:
-            event_id = rows[0].entrants[0]["event_id"] if rows else None
-            whole, own = events.setdefault(event_id or event.place, (event, []))
-            own += rows
-            whole.faults += event.faults if whole is not event else []
-    return events.values()
-
-
-def complete(event: Event, rows: Sequence[Row], rules: Rules, collector: Collector) -> None:
+def complete(event: Event, rules: Rules, collector: Collector) -> None:
     """Apply the rules to the entrants of an event, which then goes to the collector."""
-    for row in rows:
-        if rules.twice and any(known["player"] == row.entrants[0]["player"] for known in event.rows):
-            collector.drop(rules.twice)
-        else:
-            for values in row.entrants:
-                event.add(values["player"], values, name=row.text(rules.name), place=row.place)
+    count = len(event.rows)
+    if rules.twice:
+        once = dict[str, dict[str, Any]]()
+        for entrant in event.rows:
+            once.setdefault(entrant["player"], entrant)
+        event.rows = [*once.values()]
+        collector.drop(rules.twice, count - len(once))
     if rules.teams:
         event.rows = TEAMS[rules.teams](event.rows)
     if rules.no_id:
-        known = [entrant for entrant in event.rows if entrant["player"] is not None]
-        collector.drop(rules.no_id, len(event.rows) - len(known))
-        event.rows = known
+        event.rows = [entrant for entrant in event.rows if entrant["player"] is not None]
+        collector.drop(rules.no_id, count - len(event.rows))
     for entrant, column in product(event.rows, ("event_id", "pool", "player")):
         if entrant[column] is None:
             event.refuse(None, "is missing", column, entrant[PLACE])
     if event.faults:
         collector.refuse(event.faults)
-    elif not event.rows:
-        collector.drop("too few")
-    else:
+    elif event.rows:
         first = event.rows[0]
         event.event_id, event.started_at, event.shared = first["event_id"], first["started_at"], {"pool": first["pool"]}
         collector.take(event)
+    elif not rules.by:
+        collector.drop("too few")
 
 
 def with_players_alone(rows: Entrants) -> Entrants:

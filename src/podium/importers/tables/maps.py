@@ -4,7 +4,7 @@ import json
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -89,11 +89,22 @@ class Rule:
 
 @dataclass(frozen=True)
 class Condition:
+    """A test of the cells in a column. An empty cell passes only the test `null`."""
+
     column: str
     reason: str
+    is_unless: bool = False  # True if the condition is met by rows that do not pass the test
     among: tuple[str, ...] = ()
     matches: str | None = None  # pattern for whole cells
     null: bool | None = None
+    of: tuple[str, ...] = ()  # columns, one of which has the same cell
+    below: str | None = None  # a column with a higher number
+    when: "Condition | None" = None  # another condition that must also be met
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        below, when = (self.below,) if self.below else (), self.when.names if self.when else ()
+        return self.column, *self.of, *below, *when
 
 
 @dataclass(frozen=True)
@@ -113,7 +124,6 @@ class Map:
     join: Mapping[str, Join] = field(default_factory=dict)
     layout: Layout = field(default_factory=Layout)
     drop: tuple[Condition, ...] = ()
-    keep: tuple[Condition, ...] = ()
     distinct: bool = False  # True to count equal rows once
     once: tuple[str, ...] = ()  # columns of player, opponent and date; only one side's rows count
     columns: Mapping[str, Rule] = field(default_factory=dict)
@@ -136,7 +146,7 @@ class Map:
 
     @property
     def names(self) -> frozenset[str]:
-        conditions = (condition.column for condition in (*self.drop, *self.keep))
+        conditions = (name for condition in self.drop for name in condition.names)
         columns = (name for rules in self.rules() for rule in rules.values() for name in rule.names)
         return frozenset((*conditions, *columns, *self.once))
 
@@ -353,14 +363,21 @@ def read_sides(value: Any, place: str) -> tuple[dict[str, Rule], ...]:
 
 def read_condition(value: Any, place: str) -> Condition:
     table = read_table(value, place, OF_CONDITION)
-    column, reason = (
-        read(table.pop(key, None), f"{place}.{key}") for key, read in (("column", read_any_text), ("reason", read_text))
-    )
+    is_unless = "unless" in table
+    keys = ("unless" if is_unless else "column", read_any_text), ("reason", read_text)
+    column, reason = (read(table.pop(key, None), f"{place}.{key}") for key, read in keys)
+    when = table.pop("when", None)
     if len(table) != 1:
         raise UnfitError(place, "give one of equals, in, matches and null")
-    words = [table["equals"]] if "equals" in table else table.get("in", [])
-    pattern = f"^(?:{table['matches']})$" if "matches" in table else None
-    return Condition(column, reason, tuple(map(as_text, words)), pattern, table.get("null"))
+    words = [table.pop("equals")] if "equals" in table else table.pop("in", [])
+    return Condition(column, reason, is_unless, tuple(map(as_text, words)), **table, when=when)
+
+
+def read_where(value: Any, place: str) -> dict[str, Any]:
+    """Read conditions and rules for whole rows. To keep rows that meet a condition is to drop those that do not."""
+    where = read_table(value, place, OF_WHERE)
+    kept = (replace(condition, is_unless=not condition.is_unless) for condition in where.pop("keep", ()))
+    return {**where, "drop": (*where.get("drop", ()), *kept)}
 
 
 def read_rules(value: Any, place: str) -> dict[str, Rule]:
@@ -432,14 +449,16 @@ OF_LAYOUT: dict[str, Reader] = {
     "empty": one_of("drop", "keep"), "number": read_any_text,
 }  # fmt: skip
 OF_CONDITION: dict[str, Reader] = {
-    "column": read_any_text, "equals": read_scalar, "in": as_list, "matches": read_pattern, "null": read_truth,
+    "column": read_any_text, "unless": read_any_text, "equals": read_scalar, "in": as_list, "null": read_truth,
+    "matches": lambda value, place: f"^(?:{read_pattern(value, place)})$", "of": read_names, "below": read_text,
+    "when": lambda value, place: read_condition({"reason": "when", **as_table(value, place)}, place),
     "reason": read_text,
 }  # fmt: skip
 CONDITIONS = list_of(read_condition)
 OF_WHERE: dict[str, Reader] = {"drop": CONDITIONS, "keep": CONDITIONS, "distinct": read_truth, "once": read_once}
 OF_MAP: dict[str, Reader] = {
     "preset": as_table, "source": read_source, "join": table_of(read_join), "layout": read_layout,
-    "where": lambda value, place: read_table(value, place, OF_WHERE), "columns": read_rules,
+    "where": read_where, "columns": read_rules,
 }  # fmt: skip
 
 

@@ -281,4 +281,4 @@ def grid_of(source: Any, name: str | None, mapping: Map | None = None) -> Grid:
     frame, own_name = loaded(source.frame if isinstance(source, Results) else source, name)
     categories = [column for column, kind in frame.schema.items() if isinstance(kind, pl.Categorical | pl.Enum)]
     texts = frame.with_columns(pl.col(categories).cast(pl.String))
-    return Grid(own_name, texts, rule=mapping.source if mapping else SourceRule())
+    return Grid(own_name, texts, rule=mapping.source if mapping else SourceRule()).without_nulls()

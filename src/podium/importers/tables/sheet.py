@@ -52,7 +52,6 @@ class Sheet:
     has_members: bool
     drops: list[Document]  # conditions that drop the rows below the table
     pairs: str = ""  # answer about names that may be pairs: pairs or names
-    cache: dict[str, pl.Series] = field(default_factory=dict, repr=False)
     faults: list[Fault] = field(default_factory=list)
     unclear: list[Fault] = field(default_factory=list)  # questions
 
@@ -130,10 +129,7 @@ class Sheet:
 
     def texts(self, heading: str) -> pl.Series:
         """Return the cells of a column as strings, with null for empty cells."""
-        if heading not in self.cache:
-            column, nulls = self.frame[heading].cast(pl.String), self.grid.rule.null
-            self.cache[heading] = column.replace(dict.fromkeys(nulls)) if column.is_in(nulls).any() else column
-        return self.cache[heading]
+        return self.frame[heading].cast(pl.String)
 
     def cells(self, *headings: str) -> pl.Series:
         """Return the cells in these columns that are not empty."""

@@ -309,7 +309,7 @@ def drop_footer_rows(grid: Grid) -> tuple[list[dict[str, Any]], pl.Series]:
 def notes_below(grid: Grid, numbers: pl.Series) -> dict[int, tuple[str, str]]:
     """Return the first cell of each note below a sheet, by row number. Notes lack values that all results have."""
     names, height = grid.headings, grid.frame.height
-    texts = pl.col(names).cast(pl.String).replace("", None)
+    texts = pl.col(names).cast(pl.String)
     last = grid.frame.slice(max(height - MAX_FOOTERS, 2)).select(texts).rows(named=True)
     cells_of = [{name: cell for name, cell in row.items() if cell is not None} for row in reversed(last)]
     alone = len([*takewhile(lambda cells: len(cells) == 1, cells_of)])

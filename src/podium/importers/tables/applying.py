@@ -26,6 +26,7 @@ from podium.importers.tables.maps import (
     FILE,
     LAPS,
     PAIR,
+    PLACEHOLDER,
     ROW,
     ROW_NAME,
     Condition,
@@ -111,9 +112,7 @@ def apply_map(grid: Grid, mapping: Map) -> Mapped:
     for side, (unfolded, rules) in enumerate(zip(sides, mapping.rules(), strict=True)):
         rows, more = drop_rows(unfolded, mapping.drop) if unfolded is not frame else (unfolded, Counter[str]())
         dropped += more
-        numbers = rows[ROW_NUMBER].cast(pl.Int64)
-        shown = numbers + (grid.first_row if grid.labels is None else 1)
-        table = Table(rows, mapping.source, stem(grid.name), shown, local, mapping.layout.kind == "wide")
+        table = Table(with_beside(rows, mapping, grid), mapping.source, local, mapping.layout.kind == "wide")
         columns = build_columns(table, with_player(rules, mapping))
         for name, cells in columns.items():
             remedies[name] = remedies.get(name) or cells.remedy
@@ -135,6 +134,15 @@ def apply_map(grid: Grid, mapping: Map) -> Mapped:
     if mapping.distinct and not bad:  # bad cells are all empty now, but may have been different
         mapped = mapped.only_rows(mapped.table.to_struct().is_first_distinct())
     return by_event(mapped)
+
+
+def with_beside(rows: pl.DataFrame, mapping: Map, grid: Grid) -> pl.DataFrame:
+    """Return the rows with columns for placeholders such as {file}, unless the table has columns of these names."""
+    first = grid.first_row if grid.labels is None else 1
+    values = {ROW: (pl.col(ROW_NUMBER).cast(pl.Int64) + first).cast(pl.String), FILE: pl.lit(stem(grid.name))}
+    values |= {name: pl.col(own) if own in rows.columns else pl.lit(None, pl.String) for name, own in BESIDE.items()}
+    needed = mapping.names.difference(rows.columns)
+    return rows.with_columns(value.alias(name) for name, value in values.items() if name in needed)
 
 
 def detail_headings(grid: Grid, mapping: Map) -> dict[str, str]:
@@ -342,7 +350,7 @@ def check_names(mapping: Map, columns: Iterable[str], table_name: str) -> None:
     used += [("layout.rows", mapping.layout.rows)] if mapping.layout.rows is not None else []
     used += [("layout.except", name) for name in mapping.layout.excluded]
     for key, rule in (item for rules in mapping.rules() for item in rules.items()):
-        in_template = {part.text for part in rule.template if part.is_column} & {ROW, FILE, *BESIDE}
+        in_template = {*PLACEHOLDER.findall(" ".join(rule.first))} & {ROW, FILE, *BESIDE}
         used += [(f"columns.{key}", name) for name in rule.names if name not in in_template]
     for place, name in used:
         if name not in columns:

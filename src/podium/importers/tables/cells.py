@@ -14,8 +14,8 @@ from typing import Any
 import polars as pl
 
 from podium.importers import times
-from podium.importers.grid import SourceRule
-from podium.importers.tables.maps import BESIDE, FILE, LAPS, ROW, Part, Rule, template
+from podium.importers.grid import ROW_NUMBER, SourceRule
+from podium.importers.tables.maps import LAPS, PLACEHOLDER, Rule
 from podium.importers.times import LocalTimes
 from podium.importers.trees import as_text
 from podium.results.columns import NUMBERS, TEXTS, TIMES, UTC, from_texts, text
@@ -115,8 +115,6 @@ class Cells:
 class Table:
     frame: pl.DataFrame
     rule: SourceRule
-    file: str = ""
-    rows: pl.Series = field(default_factory=lambda: pl.Series([], dtype=pl.UInt32))  # row numbers in the source
     local: LocalTimes = field(default_factory=lambda: LocalTimes("UTC"))
     has_sides: bool = False  # True if each row is a match
 
@@ -149,7 +147,7 @@ def build(table: Table, name: str, rule: Rule) -> Cells:
         texts = texts.set((texts == "did_not_start") & has_part, "dnf")
     if rule.count:  # repeated values are numbered, starting with #2
         count = pl.col("row").rank("dense").over("text").cast(pl.String)
-        counts = pl.DataFrame({"text": texts, "row": table.rows}).select(count).to_series()
+        counts = pl.DataFrame({"text": texts, "row": table.frame[ROW_NUMBER]}).select(count).to_series()
         texts = texts.zip_with(counts == "1", texts + " #" + counts)
     cells, sources = as_kind(table, name, rule, texts), tuple(name for name in rule.names if name not in rule.started)
     return Cells(cells.column.alias(name), cells.bad, texts, cells.remedy, sources, cells.statuses, cells.gaps)
@@ -159,14 +157,11 @@ def origin(table: Table, rule: Rule) -> pl.Series:
     height = table.frame.height
     if rule.value is not None:
         return constant(rule.value, height)
-    if rule.template:
-        return filled(table, rule.template)
-    names = rule.columns or rule.first
-    cells = (filled(table, template(name)) if "{" in name and rule.first else table.texts(name) for name in names)
-    columns = pl.DataFrame([column.alias(str(number)) for number, column in enumerate(cells)])
     if rule.first:
-        return columns.select(pl.coalesce(pl.all())).to_series()
-    if len(names) == 1:
+        cells = [filled(table, name) if "{" in name else table.texts(name) for name in rule.first]
+        return numbered(cells).select(pl.coalesce(pl.all())).to_series()
+    columns = numbered(map(table.texts, rule.columns))
+    if columns.width == 1:
         return columns.to_series()
     mark = rule.split or " "  # separates members in separate columns, or parts of a name
     joined = columns.select(pl.concat_str(pl.all(), separator=mark, ignore_nulls=True)).to_series()
@@ -177,22 +172,15 @@ def constant(value: Any, height: int) -> pl.Series:
     return pl.Series([value if value is None else as_text(value)], dtype=pl.String).new_from_index(0, height)
 
 
-def filled(table: Table, parts: tuple[Part, ...]) -> pl.Series:
+def numbered(columns: Iterable[pl.Series]) -> pl.DataFrame:
+    return pl.DataFrame([column.alias(str(number)) for number, column in enumerate(columns)])
+
+
+def filled(table: Table, template: str) -> pl.Series:
     """Fill a template with the values of each row. Return null if a value is missing."""
-    pieces: list[pl.Series] = []
-    for part in parts:
-        if not part.is_column:
-            pieces.append(constant(part.text, table.frame.height))
-        elif part.text in table.frame.columns:
-            pieces.append(table.texts(part.text))
-        elif BESIDE.get(part.text) in table.frame.columns:
-            pieces.append(table.texts(BESIDE[part.text]))
-        elif part.text in BESIDE:
-            pieces.append(constant(None, table.frame.height))
-        else:
-            pieces.append({ROW: table.rows.cast(pl.String), FILE: constant(table.file, table.frame.height)}[part.text])
-    columns = pl.DataFrame([piece.alias(str(number)) for number, piece in enumerate(pieces)])
-    return columns.select(pl.concat_str(pl.all())).to_series()
+    pieces = enumerate(PLACEHOLDER.split(template))
+    columns = (table.texts(text) if at % 2 else constant(text, table.frame.height) for at, text in pieces)
+    return numbered(columns).select(pl.concat_str(pl.all())).to_series()
 
 
 def worded(texts: pl.Series, rule: Rule) -> pl.Series:

@@ -225,7 +225,7 @@ def read_started(sheet: Sheet, columns: Columns) -> Columns:
 
 def columns_with_status(sheet: Sheet, columns: Columns, compared: Sequence[str]) -> list[str]:
     """Return the columns with a status for entrants without a result, and nothing or a number for all others."""
-    cells = (pl.col(heading).cast(pl.String).replace("", None).is_null() for heading in compared)
+    cells = (pl.col(heading).is_null() for heading in compared)
     lacking = sheet.frame.select(pl.all_horizontal(pl.lit(bool(compared)), *cells)).to_series()
     found = []
     for heading in (*columns.open(sheet), *columns.asides) if lacking.any() else ():

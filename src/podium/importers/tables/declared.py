@@ -137,6 +137,9 @@ def read(path: Path, files: Sequence[Source], collector: Collector) -> None:
     if not present:
         names = dict.fromkeys(form.files.name for form in forms)
         refuse_file(files[0].name, f"has no results. Give the folder with {' or '.join(names)}.")
+    for side in (side for form in present for side in form.sides.values()):
+        if side.file and not named(files, side.file):
+            refuse_file(files[0].name, f"needs {side.file} in the same folder")
     for wanted, kinds in groupby(present, key=lambda form: form.files):
         first, *others = kinds
         found = [
@@ -228,24 +231,17 @@ def entrants_in(events: list[Row], form: Form) -> list[Row]:
 def add_partners(events: Sequence[Row], documents: Sequence[Document], form: Form, files: Sequence[Source]) -> None:
     """Add to each event its partners in side tables, under the names of these tables. Report missing partners."""
     for name, side in form.sides.items():
-        rows = rows_in_file(side, form, files) if side.file else rows_in_documents(side, documents)
+        if side.file:
+            grid = table_in(named(files, side.file)[0], side.there, form)
+            rows = [*grid.frame.iter_rows(named=True)]
+        else:
+            rows = [row for document in documents for row in values_in(document.value, side.path)]
         partners = {as_text(key): row for row in rows for path in side.there for key in values_in(row, path)}
         keys = texts_at([event.levels for event in events], side.here)
         for (event, place, (row, *_)), key in zip(events, keys, strict=True):
             row.value[name] = partners.get(key or "")
             if row.value[name] is None and key not in (None, *form.map.source.null):
                 event.refuse(key, f"is not in {side.file or side.path}", side.here, place)
-
-
-def rows_in_file(side: SideTable, form: Form, files: Sequence[Source]) -> Iterator[Any]:
-    found = named(files, side.file)
-    if not found:
-        refuse_file(files[0].name, f"needs {side.file} in the same folder")
-    return table_in(found[0], side.there, form).frame.iter_rows(named=True)
-
-
-def rows_in_documents(side: SideTable, documents: Iterable[Document]) -> Iterator[Any]:
-    return (row for document in documents for row in values_in(document.value, side.path))
 
 
 def counted(

@@ -36,23 +36,11 @@ class Join:
 PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
 
 
-def template(text: str) -> tuple["Part", ...]:
-    pieces = PLACEHOLDER.split(text)
-    return tuple(Part(piece, is_column=bool(number % 2)) for number, piece in enumerate(pieces) if piece or number % 2)
-
-
-@dataclass(frozen=True)
-class Part:
-    text: str
-    is_column: bool
-
-
 @dataclass(frozen=True)
 class Rule:
     """The steps that make a results column from the table's columns, in the order of the fields."""
 
     value: Scalar | None = None  # a constant
-    template: tuple[Part, ...] = ()
     columns: tuple[str, ...] = ()  # joined by a blank
     first: tuple[str, ...] = ()  # columns or templates, of which the first that is not null counts
     regex: tuple[str, str] | None = None  # a pattern and its replacement
@@ -77,9 +65,8 @@ class Rule:
 
     @property
     def names(self) -> tuple[str, ...]:
-        in_template = tuple(part.text for part in self.template if part.is_column)
         first = (name for part in self.first for name in PLACEHOLDER.findall(part) or [part])
-        return (*in_template, *self.columns, *first, *([self.equals] if self.equals else []), *self.started)
+        return (*self.columns, *first, *([self.equals] if self.equals else []), *self.started)
 
     @property
     def is_plain(self) -> bool:
@@ -389,7 +376,7 @@ def read_rules(value: Any, place: str) -> dict[str, Rule]:
 
 def read_rule(value: Any, place: str, column: str) -> Rule:
     if isinstance(value, str):
-        return Rule(template=template(value)) if "{" in value else Rule(columns=(read_text(value, place),))
+        return Rule(first=(value,)) if "{" in value else Rule(columns=(read_text(value, place),))
     if isinstance(value, int | float):
         return Rule(value=value)
     if isinstance(value, list | tuple):
@@ -399,7 +386,7 @@ def read_rule(value: Any, place: str, column: str) -> Rule:
         raise UnfitError(place, "give one of value, from and first")
     origin = value.get("from")
     if isinstance(origin, str) and "{" in origin:
-        made |= {"columns": (), "template": template(origin)}
+        made |= {"columns": (), "first": (origin,)}
     rule = Rule(**made)
     check_rule(rule, place, column)
     return rule

@@ -7,8 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
-from functools import cached_property, reduce
-from operator import or_
+from functools import cached_property
 
 import polars as pl
 
@@ -438,11 +437,12 @@ def meets(frame: pl.DataFrame, condition: Condition) -> pl.Series:
         passes = cells.is_null() == condition.null
     elif condition.matches is not None:
         passes = cells.str.contains(condition.matches)
-    elif condition.below is not None:
-        own, other = (frame[name].cast(pl.Float64, strict=False) for name in (condition.column, condition.below))
-        passes = own < other
+    elif condition.same:
+        passes = cells == as_texts(frame[condition.same])
+    elif condition.below:
+        passes = cells.cast(pl.Float64, strict=False) < frame[condition.below].cast(pl.Float64, strict=False)
     else:
-        passes = reduce(or_, (cells == as_texts(frame[name]) for name in condition.of), cells.is_in(condition.among))
+        passes = cells.is_in(condition.among)
     passes = passes.fill_null(value=False)
     met = ~passes if condition.is_unless else passes
     return met if condition.when is None else met & meets(frame, condition.when)

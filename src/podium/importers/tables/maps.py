@@ -4,7 +4,7 @@ import json
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -70,8 +70,7 @@ class Rule:
 
     @property
     def is_plain(self) -> bool:
-        others = (field for field in fields(self) if field.name != "columns")
-        return len(self.columns) == 1 and all(getattr(self, other.name) == other.default for other in others)
+        return len(self.columns) == 1 and self == Rule(columns=self.columns)
 
 
 @dataclass(frozen=True)
@@ -84,14 +83,13 @@ class Condition:
     among: tuple[str, ...] = ()
     matches: str | None = None  # pattern for whole cells
     null: bool | None = None
-    of: tuple[str, ...] = ()  # columns, one of which has the same cell
-    below: str | None = None  # a column with a higher number
+    same: str = ""  # a column with the same cell
+    below: str = ""  # a column with a higher number
     when: "Condition | None" = None  # another condition that must also be met
 
     @property
     def names(self) -> tuple[str, ...]:
-        below, when = (self.below,) if self.below else (), self.when.names if self.when else ()
-        return self.column, *self.of, *below, *when
+        return self.column, *filter(None, (self.same, self.below)), *(self.when.names if self.when else ())
 
 
 @dataclass(frozen=True)
@@ -437,7 +435,7 @@ OF_LAYOUT: dict[str, Reader] = {
 }  # fmt: skip
 OF_CONDITION: dict[str, Reader] = {
     "column": read_any_text, "unless": read_any_text, "equals": read_scalar, "in": as_list, "null": read_truth,
-    "matches": lambda value, place: f"^(?:{read_pattern(value, place)})$", "of": read_names, "below": read_text,
+    "matches": lambda value, place: f"^(?:{read_pattern(value, place)})$", "same": read_text, "below": read_text,
     "when": lambda value, place: read_condition({"reason": "when", **as_table(value, place)}, place),
     "reason": read_text,
 }  # fmt: skip

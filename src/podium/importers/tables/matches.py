@@ -62,27 +62,20 @@ def matches(sheet: Sheet) -> Document | None:
         rules, conditions = compared(sheet, parts)
     conditions += sheet.drop((other, one), heads.BYE, "bye", "no opponent")
     conditions += sheet.drop((one, other), heads.NOBODY, "nobody")
-    are_lists = bool(sheet.cells(one, other).str.starts_with('["').all())  # the cells are lists in JSON
-    mark = '", "' if are_lists else next((mark for mark in MARKS if all_have(sheet, mark, one, other)), None)
-    mark = mark or commas(sheet, one, other)
-    if mark:
-        rest: Document = {"regex": [r'^\["|"\]$', ""]} if are_lists else {}
-    else:
-        rest = pair_rule(sheet, one, other)
-    mark = rest.get("split", mark)
-    players: list[Any] = [{"from": [heading], **rest} for heading in (one, other)] if mark else [one, other]
+    split = split_rule(sheet, one, other)
+    players: list[Any] = [{"from": [heading], **split} for heading in (one, other)] if split else [one, other]
     several = [members.get(name, []) for name in names]
     words = map(fold, chain(*several))
     are_members = (heads.SIDE.fullmatch(word) or heads.MEMBER.fullmatch(word) for word in words)
     second, third, fourth = (f"{one[:-1]}{number}" for number in "234")
     if one.endswith("1") and other == second and {third, fourth} <= {*sheet.headings}:  # two players against two
-        players, mark = [[one, other], [third, fourth]], None
+        players = [[one, other], [third, fourth]]
     elif len(several[0]) == len(several[1]) > 1 and (names[0] == "winner" or all(are_members)):
-        players, mark = several, None
-    names_of = [player if isinstance(player, list) else [player] for player in (players if not mark else (one, other))]
+        players = several
+    names_of = [own if isinstance(own, list) else [name] for own, name in zip(players, (one, other), strict=True)]
     met = " - ".join(" / ".join(f"{{{name}}}" for name in side) for side in names_of)
     event = f"{lead(sheet, 'started_at', 'event_id')} {met}"
-    document = match_rows(sheet, players, mark, rules, conditions, event)
+    document = match_rows(sheet, players, rules, conditions, event)
     is_entrant = one == sheet.first("player", "team")
     return once_each(sheet, document, one, other) if is_entrant else document
 
@@ -99,6 +92,14 @@ def parts_of_match(sheet: Sheet, members: Mapping[str, Sequence[str]]) -> dict[s
     if player is not None and parts.get("opponent", player) != player and "first" not in parts:
         parts |= {"first": player, "second": parts["opponent"]}
     return parts
+
+
+def split_rule(sheet: Sheet, *headings: str) -> Document:
+    """Return the rule that splits the names of sides into their members, if the cells contain a mark."""
+    if sheet.cells(*headings).str.starts_with('["').all():  # the cells are lists in JSON
+        return {"regex": [r'^\["|"\]$', ""], "split": '", "'}
+    mark = next((mark for mark in MARKS if all_have(sheet, mark, *headings)), None) or commas(sheet, *headings)
+    return {"split": mark} if mark else pair_rule(sheet, *headings)
 
 
 def commas(sheet: Sheet, *headings: str) -> str | None:
@@ -160,21 +161,20 @@ def lead(sheet: Sheet, *columns: str) -> str:
 def match_rows(
     sheet: Sheet,
     players: Sequence[Any],
-    mark: str | None,
     rules: Sequence[Document],
     conditions: list[Document],
     event: str,
 ) -> Document:
-    """Return the map for one match per row, given the rule for each side and the mark between its members."""
+    """Return the map for one match per row, given the headings or the rule of each side's players, and its result."""
     sides: list[Document] = []
     for name, player, own in zip(("winners", "losers"), players, rules, strict=True):
         if isinstance(player, list):
             sides += [{"player": member, **own, "team": {"value": name}} for member in player]
-        elif mark is None:
-            sides.append({"player": player, **own})
-        else:
+        elif isinstance(player, dict) and "split" in player:
             of_team = {f"team_{key}" if key == "score" else key: rule for key, rule in own.items()}
-            sides.append({"player": {**player, "split": mark}, **of_team})
+            sides.append({"player": player, **of_team})
+        else:
+            sides.append({"player": player, **own})
     columns: Document = {"event_id": {"from": event.strip(), "count": True}}
     columns |= {"pool": sheet.of_column["pool"][0]} if "pool" in sheet.of_column else {}
     where = {"where": {"drop": conditions}} if conditions else {}
@@ -217,11 +217,12 @@ def pairings(sheet: Sheet, parts: Parts) -> Document | None:
             if not counts.len() or not (counts == 1).all():
                 continue
             regex = rf"(?i)^(.*?)\s+{versus}\s+(.*)$"
-            players = [{"from": [heading], "regex": [regex, side]} for side in ("$1", "$2")]
             are_doubles = (texts.str.count_matches("/", literal=True) == 2).all()  # noqa: PLR2004
+            split = {"split": "/"} if are_doubles else {}
+            players = [{"from": [heading], "regex": [regex, side], **split} for side in ("$1", "$2")]
             rules, conditions = compared(sheet, parts)
             event = f"{lead(sheet, 'started_at')} {{{heading}}}"
-            return match_rows(sheet, players, "/" if are_doubles else None, rules, conditions, event)
+            return match_rows(sheet, players, rules, conditions, event)
     return None
 
 

@@ -18,7 +18,7 @@ from podium.importers import blocks
 from podium.importers.grid import LINES, TITLE, VALUE, Choice, Grid, SourceRule, decide, find_head, question
 from podium.importers.sources import UTF16_MARKS, Source, decode, refuse_file, unmarked_codec
 from podium.importers.stored import from_database, from_spreadsheet, quoted
-from podium.importers.trees import from_json, rows_of_tree, text_of_page, xml_document
+from podium.importers.trees import from_tree, text_of_page
 from podium.results.headings import encoding_of, is_heading
 from podium.results.plain_rows import DELIMITERS, counted_from, from_csv, malformed_rows, rows_of
 from podium.results.reading import parse_parquet
@@ -33,15 +33,8 @@ BLANK = "\1"  # precedes the number of a column without a heading
 START_CHARACTERS = 1 << 17  # number of characters that certainly contain the header and one row
 
 
-def from_text(
-    text: str, name: str, rule: SourceRule, wanted: Collection[str], *, skip_bad: bool = False
-) -> tuple[pl.DataFrame, int, SourceRule, list[Fault]]:
-    """Read a table from delimited text. Every cell is text without leading or trailing spaces.
-
-    Returns:
-        the table, the number of its first row, the rule with everything that was inferred, and the errors of skipped
-        rows.
-    """
+def from_text(text: str, name: str, rule: SourceRule, wanted: Collection[str], *, skip_bad: bool = False) -> Grid:
+    """Read a table from delimited text. Every cell is text without leading or trailing spaces."""
     if not text.strip('," \r\n'):
         raise ResultsError.whole(name, "is empty. Write a header with event_id and player.")
     # these lines may have different delimiters
@@ -87,7 +80,10 @@ def from_text(
     if head.titles:
         frame = frame.with_columns(pl.lit(head.titles).alias(TITLE))
     rule = replace(rule, header=head.header, delimiter=delimiter)
-    return frame, first_row, rule, counted_from(faults, first_row - 1)
+    faults = counted_from(faults, first_row - 1)
+    gone = {fault.row for fault in faults}
+    numbers = [row for row in range(first_row, first_row + frame.height + len(gone)) if row not in gone] if gone else []
+    return Grid(name, frame, first_row, [f"row {row}" for row in numbers] or None, rule, bad=tuple(faults))
 
 
 def plain_lines(text: str) -> str:
@@ -225,23 +221,14 @@ def read(source: Source, rule: SourceRule, wanted: Collection[str], *, skip_bad:
     notes: tuple[str, ...] = ("UTF-16",) if is_utf16 else ()
     notes += (rule.encoding,) if rule.encoding else ()
     if kind in ("xml", "json", "jsonl"):
-        if kind == "xml":
-            frame, labels = rows_of_tree(
-                [("", xml_document(text, source.name))], source.name, rule.records or "", wanted
-            )
-        else:
-            frame, labels = from_json(text, source.name, rule.records, wanted, lines=kind == "jsonl")
+        frame, labels = from_tree(text, source.name, kind, rule.records, wanted)
         return Grid(source.name, frame, labels=labels, rule=rule, notes=notes)
     if kind in ("csv", "html"):
         text, kind, rule = in_cells(text, source.name, kind, rule, wanted)
     if kind == "lines":
         return replace(blocks.from_lines(text, source.name, rule), rule=rule, notes=notes)
-    frame, first, rule, faults = from_text(text, source.name, rule, wanted, skip_bad=skip_bad)
-    gone = {fault.row for fault in faults}
-    rows = [row for row in range(first, first + frame.height + len(gone)) if row not in gone] if gone else []
-    numbered = [f"row {row}" for row in rows] or None
-    grid = Grid(source.name, frame, first, numbered, rule, notes, tuple(faults))
-    return without_empty_rows(grid) if frame.width and frame.to_series(0).null_count() else grid
+    grid = replace(from_text(text, source.name, rule, wanted, skip_bad=skip_bad), notes=notes)
+    return without_empty_rows(grid) if grid.frame.width and grid.frame.to_series(0).null_count() else grid
 
 
 def in_cells(text: str, name: str, kind: str, rule: SourceRule, wanted: Collection[str]) -> tuple[str, str, SourceRule]:

@@ -36,18 +36,20 @@ class Level(NamedTuple):
 Chain = tuple[Level, ...]  # the row, followed by the objects around it, from the inside out
 
 
-def from_json(
-    text: str, name: str, records: str | None, wanted: Collection[str], *, lines: bool
+def from_tree(
+    text: str, name: str, kind: str, records: str | None, wanted: Collection[str]
 ) -> tuple[pl.DataFrame, list[str]]:
-    if not lines:
-        whole = json_document(text, name)
-        keyed = listed(whole)
-        if records is None or next(walk(Level(keyed), parse_path(records, name), (), ""), None) is not None:
-            whole = keyed
-        path = records if records is not None else "[]" if isinstance(whole, list) else ""
-        return rows_of_tree([("", whole)], name, path, wanted)
-    documents = ((place, strict_json(part, name, literal_numbers=True, place=place)) for place, part in lines_of(text))
-    return rows_of_tree(documents, name, records or "", wanted)
+    """Return the rows in JSON, in lines of JSON or in XML, and their places."""
+    if kind == "jsonl":
+        parts = lines_of(text)
+        documents = ((place, strict_json(part, name, literal_numbers=True, place=place)) for place, part in parts)
+        return rows_of_tree(documents, name, records or "", wanted)
+    whole = xml_document(text, name) if kind == "xml" else json_document(text, name)
+    keyed = listed(whole) if kind == "json" else whole
+    if records is None or next(walk(Level(keyed), parse_path(records, name), (), ""), None) is not None:
+        whole = keyed
+    path = records if records is not None else "[]" if isinstance(whole, list) else ""
+    return rows_of_tree([("", whole)], name, path, wanted)
 
 
 def json_document(text: str, name: str) -> Any:
@@ -122,9 +124,7 @@ def is_number(value: Any) -> bool:
     return isinstance(value, str) and A_NUMBER.fullmatch(value) is not None
 
 
-def rows_of_tree(
-    documents: Any, name: str, records: str, wanted: Collection[str] = ()
-) -> tuple[pl.DataFrame, list[str]]:
+def rows_of_tree(documents: Any, name: str, records: str, wanted: Collection[str]) -> tuple[pl.DataFrame, list[str]]:
     """Return the rows at a path in each document, and their places."""
     rows, chains = list[dict[str, str | None]](), list[Chain]()
     labels, names = list[str](), dict[str, None]()

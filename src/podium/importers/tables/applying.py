@@ -16,7 +16,7 @@ from podium.importers import times
 from podium.importers.files import load
 from podium.importers.grid import ROW_NUMBER, Grid, SourceRule
 from podium.importers.sources import refuse_file, sources, stem
-from podium.importers.tables.cells import Cells, Table, as_texts, build
+from podium.importers.tables.cells import Cells, Table, as_texts, build, constant
 from podium.importers.tables.crosstables import crosstable_games, swiss_games
 from podium.importers.tables.maps import (
     BESIDE,
@@ -88,7 +88,7 @@ class Mapped:
         return {name: (self.frame[BAD + name], self.frame[WRITTEN + name]) for name in names}
 
     def only_rows(self, rows: pl.Series) -> "Mapped":
-        return replace(self, frame=self.frame.filter(rows) if rows.dtype == pl.Boolean else self.frame[rows])
+        return replace(self, frame=self.frame.filter(rows))
 
 
 def apply_map(grid: Grid, mapping: Map) -> Mapped:
@@ -168,7 +168,7 @@ def round_names(table: Table, headings: tuple[str, ...]) -> pl.Series:
     """
     cells = pl.DataFrame([table.texts(heading).alias(heading) for heading in headings])
     if not headings:
-        return pl.Series([""], dtype=pl.String).new_from_index(0, table.frame.height)
+        return constant("", table.frame.height)
     shown = [
         pl.when(pl.col(heading).str.contains(r"^\d+$")).then(pl.format(f"{heading} {{}}", heading)).otherwise(heading)
         for heading in headings
@@ -252,7 +252,7 @@ def whole_times(columns: Mapping[str, Cells], time_s: Cells, gaps: pl.Series, *,
 
 
 def laid_out(columns: Mapping[str, Cells], numbers: pl.Series, side: int) -> pl.DataFrame:
-    parts = [numbers, pl.Series(SIDE, [side], pl.UInt32).new_from_index(0, numbers.len())]
+    parts = [numbers]
     for name, cells in columns.items():
         column = cells.column.alias(name)
         if cells.bad is not None and cells.bad.any():
@@ -260,7 +260,7 @@ def laid_out(columns: Mapping[str, Cells], numbers: pl.Series, side: int) -> pl.
             parts += [column.set(cells.bad, None), cells.bad.alias(BAD + name), written.alias(WRITTEN + name)]
         else:
             parts.append(column)
-    return pl.DataFrame(parts)
+    return pl.DataFrame(parts).with_columns(pl.lit(side).alias(SIDE))
 
 
 def by_event(mapped: Mapped) -> Mapped:

@@ -150,7 +150,7 @@ def build(table: Table, name: str, rule: Rule) -> Cells:
         counts = pl.DataFrame({"text": texts, "row": table.frame[ROW_NUMBER]}).select(count).to_series()
         texts = texts.zip_with(counts == "1", texts + " #" + counts)
     cells, sources = as_kind(table, name, rule, texts), tuple(name for name in rule.names if name not in rule.started)
-    return Cells(cells.column.alias(name), cells.bad, texts, cells.remedy, sources, cells.statuses, cells.gaps)
+    return replace(cells, column=cells.column.alias(name), written=texts, sources=sources)
 
 
 def origin(table: Table, rule: Rule) -> pl.Series:

@@ -69,9 +69,7 @@ def choose_columns(sheet: Sheet) -> Columns:
     for name in ("time_s", "score"):
         if name in found:
             found[name], columns = take_sum(sheet, name, found[name], columns)
-    chosen = {}
-    for column, headings in found.items():
-        chosen[column] = decide(sheet, column, headings)
+    chosen = {column: decide(sheet, column, headings) for column, headings in found.items()}
     chosen |= sheet.named
     bases = [re.sub(r"\d+", "", heading) for heading in columns.unknown]  # columns of members, such as Leg 1 and Leg 2
     others = (

@@ -9,7 +9,6 @@ another condition as `when`.
 """
 
 import tomllib
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from fnmatch import fnmatchcase
@@ -26,6 +25,7 @@ from podium.importers.files import read as read_cells
 from podium.importers.grid import ROW_NUMBER, Grid
 from podium.importers.sources import Source, refuse_file
 from podium.importers.tables.applying import apply_map, drop_rows, meets
+from podium.importers.tables.cells import constant
 from podium.importers.tables.maps import CONDITIONS, Condition, Map, build_map, read_table, read_text
 from podium.importers.trees import Chain, Level, as_text, documents, parse_path, texts_at, walk
 from podium.support.immutable import immutable
@@ -69,7 +69,7 @@ class Rules:
     name: str = ""  # path to the name to display
     no_id: str = ""  # reason to drop players without an ID
     twice: str = ""  # reason to drop all but the first row of a player
-    teams: str = ""  # a key of `TEAMS`
+    by_mean_time: bool = False  # True if the mean time of a team's members is its time
     clock: str = ""  # path to a time on a clock, which must not differ from time_s
 
 
@@ -266,7 +266,7 @@ def add_entrants(rows: Sequence[Row], texts: pl.DataFrame, form: Form) -> None:
     table = mapped.table.with_columns(pl.col("started_at").cast(pl.Int64))
     if "ranked" in table.columns:
         table = table.with_columns(pl.col("ranked") == "true")
-    bad, nothing = mapped.bad.items(), pl.Series([None], dtype=pl.String).new_from_index(0, texts.height)
+    bad, nothing = mapped.bad.items(), constant(None, texts.height)
     names, clocks = (texts.get_column(path, default=nothing) for path in (form.rules.name, form.rules.clock))
     entrants = zip(mapped.rows, table.iter_rows(named=True), names[mapped.rows], clocks[mapped.rows], strict=True)
     for at, (number, values, name, clock) in enumerate(entrants):
@@ -292,8 +292,8 @@ def complete(event: Event, rules: Rules, collector: Collector) -> None:
             once.setdefault(entrant["player"], entrant)
         event.rows = [*once.values()]
         collector.drop(rules.twice, count - len(once))
-    if rules.teams:
-        event.rows = TEAMS[rules.teams](event.rows)
+    if rules.by_mean_time:
+        event.rows = by_mean_time(event.rows)
     if rules.no_id:
         event.rows = [entrant for entrant in event.rows if entrant["player"] is not None]
         collector.drop(rules.no_id, count - len(event.rows))
@@ -308,15 +308,6 @@ def complete(event: Event, rules: Rules, collector: Collector) -> None:
         collector.take(event)
     elif not rules.by:
         collector.drop("too few")
-
-
-def with_players_alone(rows: Entrants) -> Entrants:
-    """Return the rows without teams of a single player, who gets the team's score."""
-    sizes = Counter(row["team"] for row in rows)
-    for row in rows:
-        if sizes[row["team"]] == 1:
-            row.update(team=None, score=row["team_score"], team_score=None)
-    return rows
 
 
 def by_mean_time(rows: Entrants) -> Entrants:
@@ -337,6 +328,3 @@ def by_mean_time(rows: Entrants) -> Entrants:
             status = "dnf" if place is None and row["status"] == "finished" else row["status"]
             row.update(position=place, time_s=None, status=status)
     return [row for members in teams.values() for row in members]
-
-
-TEAMS = {"players alone": with_players_alone, "mean time": by_mean_time}

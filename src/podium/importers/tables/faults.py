@@ -124,7 +124,7 @@ def without_bad_events(mapped: Mapped) -> tuple[Mapped, list[Fault], int]:
         faults += findings.faults
         skipped |= {*findings.events}
         if "event_id" not in mapped.table.columns or not findings.events:
-            mapped = mapped.only_rows(pl.Series([], dtype=pl.UInt32))
+            mapped = replace(mapped, frame=mapped.frame.clear())
             break
         known = [event for event in findings.events if event is not None]
         mapped = mapped.only_rows(~mapped.table["event_id"].is_in(known).fill_null(value=True))

@@ -324,12 +324,11 @@ def read_source(value: Any, place: str) -> SourceRule:
 
 
 def read_join(value: Any, place: str) -> Join:
-    on = as_table(value, place).get("on")
-    both = {"here": read_text, "there": read_text}
+    table = read_table(value, place, {"file": read_text, "on": lambda on, _place: on})
+    on, both = table.get("on"), {"here": read_text, "there": read_text}
     ends = read_table({"here": on, "there": on} if isinstance(on, str) else on, f"{place}.on", both)
-    own = read_table({**value, "on": on}, place, {"file": read_text, "on": lambda _value, _place: ends})
     here, there = (read_text(ends.get(key), f"{place}.on.{key}") for key in both)
-    return Join(read_text(own.get("file"), f"{place}.file"), here, there)
+    return Join(read_text(table.get("file"), f"{place}.file"), here, there)
 
 
 def read_layout(value: Any, place: str) -> Layout:

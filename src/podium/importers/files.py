@@ -82,8 +82,8 @@ def from_text(text: str, name: str, rule: SourceRule, wanted: Collection[str], *
     rule = replace(rule, header=head.header, delimiter=delimiter)
     faults = counted_from(faults, first_row - 1)
     gone = {fault.row for fault in faults}
-    numbers = [row for row in range(first_row, first_row + frame.height + len(gone)) if row not in gone] if gone else []
-    return Grid(name, frame, first_row, [f"row {row}" for row in numbers] or None, rule, bad=tuple(faults))
+    kept = [row for row in range(first_row, first_row + frame.height + len(gone)) if row not in gone] if gone else []
+    return Grid(name, frame, first_row, [f"row {row}" for row in kept] or None, rule, bad=tuple(faults))
 
 
 def plain_lines(text: str) -> str:

@@ -403,9 +403,8 @@ def join_table(frame: pl.DataFrame, name: str, join: Join, grid: Grid, mapping: 
 
 def load_side(file: str, grid: Grid, mapping: Map) -> Grid:
     """Read a side table with the settings of the table that refers to it."""
-    rule = mapping.source
-    plain = SourceRule(encoding=rule.encoding, null=rule.null, decimal=rule.decimal, thousands=rule.thousands)
-    return load(sources(str(grid.folder / file))[0], plain)
+    rule = SourceRule(encoding=mapping.source.encoding, null=mapping.source.null)
+    return load(sources(str(grid.folder / file))[0], rule)
 
 
 def drop_rows(frame: pl.DataFrame, conditions: Iterable[Condition]) -> tuple[pl.DataFrame, Counter[str]]:

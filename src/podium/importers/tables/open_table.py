@@ -257,8 +257,7 @@ def as_list(names: Names) -> list[str]:
 
 def kept_columns(grid: Grid, columns: Mapping[str, Any], ignore: Names) -> dict[str, Any]:
     """Return the columns that already have the name of a results column, each as its own rule."""
-    mapping: Map | None = build_map({"columns": columns}, "columns") if columns else None
-    used = {name for rule in mapping.columns.values() for name in rule.names} if mapping else set()
+    used = build_map({"columns": columns}, "columns", is_partial=True).names
     aside = set() if ignore == REST else set(as_list(ignore))
     own = [name for name in grid.frame.columns if name in ALL and name not in columns and name not in used | aside]
     unknown = [name for name in grid.frame.columns if name not in used | aside and name not in ALL]

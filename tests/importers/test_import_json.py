@@ -96,6 +96,16 @@ def test_a_bad_race_is_named_by_its_path(changes, fault, tmp_path):
     assert (imported.skipped, imported.table["event_id"].unique().to_list()) == (1, ["oot/2"])
 
 
+def test_half_of_a_surrogate_pair_is_rejected_in_an_id_and_replaced_in_a_name(tmp_path):
+    half = race()
+    half["entrants"][0]["user"]["full_name"] = "x\ud800"
+    assert import_text(tmp_path, "racetime", half).names["u1"][0] == "x?"
+    half["entrants"][0]["user"]["id"] = "x\ud800"
+    assert "$.entrants[0], column user.id: 'x\\ud800' contains half of a surrogate pair" in refusal(
+        tmp_path, "racetime", half
+    )
+
+
 def test_unfinished_races_are_counted(tmp_path):
     lines = "\n".join(json.dumps(race(status={"value": each})) for each in ("cancelled", "in_progress", "open"))
     imported = import_text(tmp_path, "racetime", lines)

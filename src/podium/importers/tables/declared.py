@@ -20,7 +20,7 @@ import polars as pl
 
 from podium.errors import FormatError, ResultsError
 from podium.importers import times
-from podium.importers.collecting import PLACE, Collector, Event
+from podium.importers.collecting import PLACE, Collector, Event, encodable
 from podium.importers.files import read as read_cells
 from podium.importers.grid import ROW_NUMBER, Grid
 from podium.importers.sources import Source, refuse_file
@@ -28,6 +28,7 @@ from podium.importers.tables.applying import apply_map, drop_rows, meets
 from podium.importers.tables.cells import constant
 from podium.importers.tables.maps import CONDITIONS, Condition, Map, build_map, read_table, read_text
 from podium.importers.trees import Chain, Level, as_text, documents, parse_path, texts_at, walk
+from podium.results.names import refusal
 from podium.support.immutable import immutable
 
 Entrants = list[dict[str, Any]]
@@ -248,9 +249,9 @@ def counted(
     rows: Sequence[Row], form: Form, stage: Stage, names: Iterable[str], collector: Collector
 ) -> tuple[list[Row], pl.DataFrame]:
     """Return the rows that count, some of which have errors, and their texts for these names."""
-    levels, nulls = [row.levels for row in rows], dict.fromkeys(form.map.source.null)
+    nulls = dict.fromkeys(form.map.source.null)
     needed = {*names, *(name for condition in (*stage.drop, *stage.refuse) for name in condition.names)}
-    texts = (pl.Series(name, texts_at(levels, name), pl.String).str.strip_chars().replace(nulls) for name in needed)
+    texts = (texts_of(rows, name, form).str.strip_chars().replace(nulls) for name in needed)
     every = pl.DataFrame([pl.Series(ROW_NUMBER, range(len(rows)), pl.UInt32), *texts])
     frame, dropped = drop_rows(every, stage.drop)
     collector.dropped += dropped
@@ -258,6 +259,19 @@ def counted(
         for at, text in frame.filter(meets(frame, condition)).select(ROW_NUMBER, condition.column).iter_rows():
             rows[at].event.refuse(text, condition.reason, condition.column, rows[at].place)
     return [rows[at] for at in frame[ROW_NUMBER]], frame
+
+
+def texts_of(rows: Sequence[Row], name: str, form: Form) -> pl.Series:
+    """Return the text for a name in each row. Report halves of surrogate pairs, except in names to display."""
+    texts = texts_at([row.levels for row in rows], name)
+    try:
+        return pl.Series(name, texts, pl.String)
+    except UnicodeEncodeError:
+        plain = [text and encodable(text) for text in texts]
+    for row, text, own in zip(rows, texts, plain, strict=True):
+        if text != own and name != form.rules.name:
+            row.event.refuse(text, refusal(text or ""), name, row.place)
+    return pl.Series(name, plain, pl.String)
 
 
 def add_entrants(rows: Sequence[Row], texts: pl.DataFrame, form: Form) -> None:

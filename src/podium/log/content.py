@@ -41,7 +41,6 @@ encode_text = json.encoder.encode_basestring  # like json.dumps without ensure_a
 # written separately, as the first and last columns of a row
 SEPARATE_COLUMNS = ("event_id", "player")
 SLICE_ROWS = 8_192  # rows of a table that are in Python's lists at once
-PLAYER_NEXT, LINE_END = ',"player":', "}\n"  # text before a row's player, and after the player and the equipment
 # in a line of JSON; cannot match within a string, as above
 PAGE_FIELDS = re.compile(r',"(?:title|url)":"(?:[^"\\]|\\.)*"')
 shared_names = re.compile(rb'"(shared:[^"\\]+)":').findall  # in lines of JSON, where texts escape quotes
@@ -120,7 +119,8 @@ class Content(NamedTuple):
         if self.shared:
             equipment = ("".join(f',"{name}":{write(row[name])}' for name in row) for row in self.shared)
             ends = map("{}{}".format, ends, equipment)
-        return json_lines(begin, self.fields, ends)
+        rows = zip(self.fields, ends, strict=True)
+        return "".join([f'{begin}{fields},"player":{end}}}\n' for fields, end in rows])
 
     def quit_line(self, absent: "Absent") -> str:
         """Return the line for a registered entrant who is missing from the result and so quit in the first heat."""
@@ -128,8 +128,8 @@ class Content(NamedTuple):
         row = {name: first[name] for name in (*EVENT_COLUMNS, "heat") if name in first} | {"status": "quit"}
         if absent.team is not None:
             row["team"] = absent.team
-        fields = json.dumps(row, ensure_ascii=False, separators=(",", ":"))[:-1]
-        return json_lines(fields, [""], [absent.player])
+        row["player"] = absent.player
+        return json.dumps(row, ensure_ascii=False, separators=(",", ":")) + "\n"
 
 
 @immutable
@@ -138,10 +138,6 @@ class Absent:
 
     player: int
     team: str | None
-
-
-def json_lines(begin: str, fields: Iterable[str], ends: Iterable[Any]) -> str:
-    return "".join([f"{begin}{row}{PLAYER_NEXT}{end}{LINE_END}" for row, end in zip(fields, ends, strict=True)])
 
 
 def check_results(rows: Any, pool: str, known: Known) -> Results:
@@ -302,7 +298,7 @@ def row_set(text: str) -> tuple[str, ...]:
 
     If the sets are equal, the contents are the same, regardless of the order of their rows.
     """
-    first, *rest = text.removesuffix(LINE_END).split(LINE_END)
+    first, *rest = text.removesuffix("\n").split("\n")
     return "".join(PAGE_FIELDS.findall(first)), *sorted([PAGE_FIELDS.sub("", first), *rest])
 
 

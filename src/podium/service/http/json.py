@@ -150,7 +150,7 @@ def may_have_noncharacter(text: bytes) -> bool:
 
     This is far faster than an exact search.
     """
-    return b"\xef\xb7" in text or b"\xbf\xbe" in text or b"\xbf\xbf" in text
+    return not text.isascii() and (b"\xef\xb7" in text or b"\xbf\xbe" in text or b"\xbf\xbf" in text)
 
 
 MAX_SENT_CHARACTERS = 1000  # before a name is normalized

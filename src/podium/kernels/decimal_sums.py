@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from podium.kernels.compiled import compile_kernel, kernel
+from podium.kernels.compiled import compile_kernel, kernel, run_by_steps
 from podium.support.arrays import Floats, Integers
 
 # Between these bounds, powers of ten are exact, and one unit in the fifteenth digit exceeds rounding errors.
@@ -74,5 +74,5 @@ def decimal_sums(values: Floats, sizes: Integers) -> Floats:
     """
     sums = np.empty(sizes.size)
     offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes, dtype=np.int64)])
-    _compiled_add_each(values.copy(), offsets, sums)
+    run_by_steps(_compiled_add_each, int(sizes @ sizes), values.copy(), offsets, sums)
     return sums

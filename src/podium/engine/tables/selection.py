@@ -11,7 +11,7 @@ from podium.engine.inputs import OTHER_MODE, Heat, finisher
 from podium.engine.rules import counts, overrides
 from podium.engine.system import System
 from podium.errors import Fault, ParameterError, ResultsError
-from podium.kernels.compiled import compile_kernel
+from podium.kernels.compiled import compile_kernel, run_by_steps
 from podium.results.consistency import order_keys
 from podium.results.derived_heats import heat_codes, number_column, with_derived_heats
 from podium.results.hashing import PART_ROWS, Numbered, index_type, number_runs, number_texts, run_bounds
@@ -234,9 +234,11 @@ def counting_entries(rows: Rows, system: System) -> Mask:
     """Return a mask of the entries that a system's `counts` rule accepts."""
     time_s, score, played_s, duration_s = (number_column(rows.frame, name) for name in MEASURES)
     counting = np.empty(rows.event.size, np.bool_)
-    count = _count_cached if system.shipped else _count_entries
-    params, _ = system.arguments()
-    count(params, time_s, score, played_s, duration_s, counting)
+    arguments = system.arguments()[0], time_s, score, played_s, duration_s, counting
+    if system.shipped:
+        run_by_steps(_count_cached, counting.size, *arguments)
+    else:
+        _count_entries(*arguments)
     return counting
 
 

@@ -142,7 +142,7 @@ def test_the_command_prints_and_writes_reasons(tmp_path, capsys, monkeypatch):
     lines = text.splitlines()
     assert lines[0].startswith("Dragana won ")
     assert max(map(len, lines[1:])) <= 80
-    assert any(line.startswith("  Wins ") and "+" in line for line in lines)
+    assert any(line.startswith("  Duels won ") and "+" in line for line in lines)
     assert lines[-1].startswith("  5 events")
     monkeypatch.setattr("sys.argv", ["podium", "explain", str(season_path()), *CHOSEN, "-f", "json"])
     with pytest.raises(SystemExit):

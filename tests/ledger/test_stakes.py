@@ -320,7 +320,7 @@ def test_stakes_have_a_headline_and_an_outlook():
     rated = rated_by("elo")
     found = rated.stakes(FIELD, "ana")
     assert found.headline() == "A place in the top 2 gains points."
-    assert found.outlook().startswith("1st would ")
+    assert found.outlook().startswith("Winning ")
     assert found.to_dict()["stakes"] == found.frame.to_dicts()
     assert repr(found) == f"Stakes(4 sides, 1 player: {found.method})"
     duel = rated.stakes(["ana", "ben"], "ana")
@@ -355,7 +355,7 @@ def test_the_command_prints_stakes(tmp_path, capsys):
     found = json.loads(printed("--entrant", "cleo", "--player", "ana", "--format", "json").out)
     assert found["stakes"] == rated_by("elo").stakes(FIELD[:3], "ana").frame.to_dicts()
     text = printed("--entrant", "cleo", "--player", "ana").out
-    assert text.startswith("ana: Only a win gains points. 1st would ")
+    assert text.startswith("ana: Only a win gains points. Winning ")
     assert "\n1st " in text
     assert "\nquit " in text
     assert text.endswith(

@@ -58,7 +58,7 @@ def test_alternatives_for_lost_and_quit_heats(system):
     third = heat("abcd", "2")
     third[3] |= {"time_s": 69.0, "score": 27.0}  # the additional finisher has the last one's measures
     expected = {
-        "finished heat 2 third, about as in the other heats, instead of quitting": [*rows[:4], *third, *rows[8:]],
+        "not quit heat 2 but finished third, as usual": [*rows[:4], *third, *rows[8:]],
         "won heat 1 instead of finishing third": [*heat("cabd"), *rows[4:]],
         "won heat 3 instead of finishing second": [*rows[:8], *heat("cabd", "3")],
     }
@@ -86,13 +86,13 @@ def test_teams_win_together():
     mine = match(1.0, 3.0)
     mine[2] = {name: each for name, each in mine[2].items() if name != "team_score"} | {"status": "quit"}
     found = deltas(mine, "trueskill")
-    words = "finished with the team instead of quitting"
+    words = "not quit but finished with the team"
     assert found == {words: pytest.approx(change(match(1.0, 3.0), "trueskill"), abs=1e-9)}
 
 
 def test_a_quit_without_other_heats_ends_at_the_expected_place():
     assert list(deltas(heat("abdC"), "stk")) == [
-        "finished second, as the ratings expected, instead of quitting",
+        "not quit but finished second, as expected",
         "won instead of quitting",
     ]
     assert deltas(heat("cabd"), "elo") == {}
@@ -101,7 +101,7 @@ def test_a_quit_without_other_heats_ends_at_the_expected_place():
 
 def test_an_imagined_finish_is_not_behind_the_actual_finishers_and_quitters():
     rows = [*heat("abdc", "1"), *heat("badc", "2"), *heat("aC", "3")]
-    words = "finished heat 3 second, about as in the other heats, instead of quitting"
+    words = "not quit heat 3 but finished second, as usual"
     assert words in deltas(rows, "elo")
 
 
@@ -155,7 +155,7 @@ def test_the_example_seasons_winner_who_quit_a_heat():
     rated = podium.rate(podium.Results(frame.filter(pl.col("pool") == "bikes"), "season"), "trials")
     imagined = rated.what_if("bikes-058", "Dragana")
     assert [(each.words, str(each.shown), str(each.better)) for each in imagined.alternatives] == [
-        ("finished heat 2 first, about as in the other heats, instead of quitting", "-4.3", "36.2"),
+        ("not quit heat 2 but finished first, as usual", "-4.3", "36.2"),
         ("won heat 1 instead of finishing third", "-26.0", "14.5"),
         ("won heat 3 instead of sharing first place", "-36.8", "3.7"),
         ("won all 4 heats", "13.7", "54.2"),

@@ -8,7 +8,8 @@ from typing import Any, Self
 from podium.ledger.reasons import Explanation
 from podium.ledger.reasons.duels import CAUSE
 from podium.ledger.reasons.standings import WORDS, plain
-from podium.pages.numbers import DASH, change, duration
+from podium.ledger.reasons.wording import gap_words
+from podium.pages.numbers import DASH, duration
 from podium.results.derived_heats import OVERALL
 from podium.support.immutable import immutable
 from podium.support.words import capitalised, shown
@@ -187,7 +188,7 @@ class DuelRow:
 
     opponent: str  # empty for another cause
     label: str  # label of the cause
-    rated: str  # the opponent's rating above or below the player's, with its sign
+    rated: str  # the opponent's rating, compared with the player's: "475 below"
     expected: float | None
     cells: tuple[Decimal | None, ...]  # one per heat; None if there was no duel
     total: Decimal
@@ -233,6 +234,4 @@ def opponent_row(name: str, rows: list[dict[str, Any]], heats: list[str], digits
     in_heat = {row["heat"]: shown(row["shown"], digits) for row in rows}
     expected = sum(row["expected"] for row in rows) / len(rows)
     cells = tuple(in_heat.get(heat) for heat in heats) if len(heats) > 1 else ()
-    return DuelRow(
-        name, "", change(shown(rows[0]["gap"], digits - 1)), expected, cells, sum(in_heat.values(), Decimal(0))
-    )
+    return DuelRow(name, "", gap_words(rows[0]["gap"], digits), expected, cells, sum(in_heat.values(), Decimal(0)))

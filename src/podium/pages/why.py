@@ -7,7 +7,7 @@ from markupsafe import Markup
 
 from podium.ledger.reasons import Explanation
 from podium.ledger.reasons.duels import BAND, CAUSE, HEAT, OPPONENT, Group
-from podium.ledger.reasons.wording import DECIDING_SHARE, gap_words, heat_words
+from podium.ledger.reasons.wording import DECIDING_SHARE, gap_words, heat_words, met_words, title_of
 from podium.pages.drawing import Scale, bar, duel_marks, end
 from podium.pages.numbers import change, halves, in_sentence, rating
 from podium.support.immutable import immutable
@@ -15,13 +15,13 @@ from podium.support.words import shown, signed
 
 MAX_ROWS = 12  # maximum number of rows in a group; in larger groups, the smallest rows are combined
 FIRST_ROWS = 5
-DRAW = 0.5
 
 
 @immutable
 class Step:
+    title: str  # the outcome of a duel, such as "Lost to Chidi", or an empty string for several duels
     player: str  # name of the opponent, or an empty string for several
-    words: str  # the duel's gap and result, such as "723 below, lost", or a description of the other rows
+    words: str  # the gap, such as "723 below", or a description of the other rows
     points: Decimal  # rounded; the steps of a group add up to the group's points
 
 
@@ -39,17 +39,16 @@ def steps_from(rows: list[dict[str, Any]], digits: int) -> tuple[Step, ...]:
     several_heats = len({row["heat"] for row in rows}) > 1
     every = []
     for row in rows:
-        ended = "won" if row["result"] > DRAW else "lost" if row["result"] < DRAW else "drew"
         heat = f" in {heat_words(row['heat'])}" if several_heats else ""
-        words = f"{gap_words(row['gap'], digits)}, {ended}{heat}"
-        every.append(Step(row["opponent"], words, shown(row["shown"], digits)))
+        title, words = met_words(row["opponent"], row["result"]), f"{gap_words(row['gap'], digits)}{heat}"
+        every.append(Step(title, row["opponent"], words, shown(row["shown"], digits)))
     if len(every) <= MAX_ROWS:
         return tuple(every)
     largest = sorted(range(len(every)), key=lambda k: -abs(every[k].points))[:FIRST_ROWS]
     points = [step.points for k, step in enumerate(every) if k not in largest]
     low, high = min(points), max(points)
     words = f"{signed(low)} each" if low == high else f"{signed(low)} to {signed(high)} each"
-    others = Step("", f"{len(points)} others, {words}", sum(points, Decimal(0)))
+    others = Step("", "", f"{len(points)} others, {words}", sum(points, Decimal(0)))
     return (*(every[k] for k in sorted(largest)), others)
 
 
@@ -83,7 +82,8 @@ class WhyView:
     groups: tuple[DrawnGroup, ...]
     headline: str  # headline about the duels
     duels: Markup  # picture of the duels
-    sentences: tuple[Markup, ...]  # sentences that explain a duel and the sum
+    meaning: Markup  # explanation of a duel
+    sentences: tuple[Markup, ...]  # sentences that explain the sum
 
     @property
     def by_size(self) -> list[DrawnGroup]:
@@ -109,7 +109,7 @@ def why_view(explanation: Explanation) -> WhyView:
     duels, player = explanation.duels, explanation.player
     opponents = dict.fromkeys(name for name in explanation.rows["opponent"].to_list() if name is not None)
     label = f"{halves(duels.won)} of {duels.count} duels won; {duels.expected:.1f} expected"
-    sentences = explanation.shared, duels.meaning, duels.not_compared, explanation.method or sum_sentence(explanation)
+    sentences = explanation.shared, duels.not_compared, explanation.method or sum_sentence(explanation)
     return WhyView(
         player=player,
         digits=digits,
@@ -123,6 +123,7 @@ def why_view(explanation: Explanation) -> WhyView:
         groups=tuple(groups),
         headline=duels.headline,
         duels=duel_marks(duels.count, duels.won, duels.expected, label),
+        meaning=in_sentence(duels.meaning, player),
         sentences=tuple(in_sentence(sentence, player) for sentence in sentences if sentence),
     )
 
@@ -159,7 +160,7 @@ def drawn_group(
         running += step.points
     name = group.label if group.kind == OPPONENT else explanation.player
     picture = bar(scale, start, group.shown, opens=bool(steps))
-    return DrawnGroup(in_sentence(group.label, name), group.result, group.shown, picture, tuple(inner), is_open)
+    return DrawnGroup(in_sentence(title_of(group), name), group.result, group.shown, picture, tuple(inner), is_open)
 
 
 def sum_sentence(explanation: Explanation) -> str:
@@ -171,5 +172,5 @@ def sum_sentence(explanation: Explanation) -> str:
         return ""
     size = abs(points / missed)
     about = f"{size:.0f}" if size >= 1 else f"{size:.1g}"
-    result = f"{missed} less than expected" if missed > 0 else f"{-missed} more than expected"
-    return f"That is {result}: a duel moved {explanation.player} about {about} point{'' if about == '1' else 's'}."
+    each = f"at about {about} point{'' if about == '1' else 's'} each"
+    return f"{abs(missed)} {'fewer' if missed > 0 else 'more'} than expected, {each}: {signed(points)}."

@@ -29,7 +29,7 @@ from podium.systems import package_version
 from podium.version import ARITHMETIC
 
 LOGGER = logging.getLogger(__name__)
-LAYOUT = 5  # increased whenever the same bytes get a different meaning
+LAYOUT = 6  # increased whenever the same bytes get a different meaning
 HEAD = 0  # the part of a cache that contains its stamp; other parts of a snapshot have only digests
 SNAPSHOT, HEADLINE, FACTS, HINDSIGHT = "snapshot", "headline", "facts", "hindsight"
 WITH_TEXTS = SNAPSHOT, HEADLINE  # caches that may mention names

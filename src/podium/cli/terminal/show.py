@@ -282,14 +282,15 @@ def explanation_text(explanation: "Explanation") -> str:
 
 def waterfall(explanation: "Explanation") -> Iterator[tuple[str, str]]:
     """Yield the lines for a change, each with a label and points."""
+    from podium.ledger.reasons.wording import line_of
     from podium.pages.why import steps_of
     from podium.support.words import signed
 
     yield "Before", str(explanation.shown_before)
     for group, steps in zip(explanation.groups, steps_of(explanation), strict=True):
-        yield ", ".join(filter(None, (group.label, group.result))), signed(group.shown)
+        yield line_of(group), signed(group.shown)
         for step in steps:
-            yield f"    {', '.join(filter(None, (step.player, step.words)))}", signed(step.points)
+            yield f"    {', '.join(filter(None, (step.title, step.words)))}", signed(step.points)
     yield "After", f"{explanation.shown_after}  ({signed(explanation.shown_change)})"
 
 

@@ -8,7 +8,7 @@ import polars as pl
 
 from podium.ledger.reasons.duels import Group
 from podium.ledger.reasons.standings import SCHEMA as STANDINGS_SCHEMA
-from podium.ledger.reasons.wording import Phrases
+from podium.ledger.reasons.wording import Phrases, line_of
 from podium.results.derived_heats import OVERALL
 from podium.support.answers import answer, described
 from podium.support.words import lines_html, shown, signed
@@ -89,7 +89,7 @@ class Explanation:
 
     def _repr_html_(self) -> str:
         """Return the change and its parts as a table for notebooks."""
-        parts = [(", ".join(filter(None, (group.label, group.result))), signed(group.shown)) for group in self.groups]
+        parts = [(line_of(group), signed(group.shown)) for group in self.groups]
         ends = ("Before", str(self.shown_before)), ("After", f"{self.shown_after}")
         return lines_html(" ".join(filter(None, (self.verdict, self.cause))), [ends[0], *parts, ends[1]])
 

@@ -337,7 +337,7 @@ NEAR_GAP, FAR_GAP = 50.0, 200.0  # gaps between bands, on Elo's scale; converted
 class Group:
     kind: str  # HEAT, OPPONENT, BAND or CAUSE
     label: str  # "Heat 2", "Overall", "Chidi", "200+ below", "Base points"
-    result: str  # the player's result: "quit, lost all 5"; empty for a cause
+    result: str  # the player's result: "quit, lost all 5"; of an opponent, the gap "723 below"; empty for a cause
     duels: int
     expected: float  # expected wins
     won: float  # duels won; a draw is a half

@@ -279,8 +279,7 @@ class Breakdown:
             if len(duels) > 1:
                 subjects = wording.band_subject(heading, against, points, digits)
             return label, wording.band_result(against), subjects
-        ended = "won" if against.won else "lost" if against.lost else "drew"
-        return name, f"{wording.gap_words(lead, digits)}, {ended}", subjects
+        return name, wording.gap_words(lead, digits), subjects
 
     def outcome(self, duels: Sequence[Duel]) -> str:
         """Return the player's outcome in the overall result or the only heat, or else over all duels."""

@@ -27,7 +27,7 @@ KIND_OF_CAUSE = {
     "quits": QUIT, "did_not_start": QUIT,
 }  # fmt: skip
 LABELS = {
-    WON: "Wins", DRAWN: "Draws", LOST: "Losses", BEAT_QUITTERS: "Opponents who quit", QUIT: "Quit",
+    WON: "Duels won", DRAWN: "Duels drawn", LOST: "Duels lost", BEAT_QUITTERS: "Opponents who quit", QUIT: "Quit",
     MARGINS: "Margins", TIME_AWAY: "Time away", BONUS: "Bonus points", SEASON: "New season", OTHER: "Other",
 }  # fmt: skip
 NAMED_EVENTS = 3  # maximum number of events to name next to a reason

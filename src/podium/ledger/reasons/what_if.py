@@ -217,8 +217,9 @@ def alterations(heats: list[OwnHeat], most: int, by: str, *, wins: bool) -> list
         if heat.rank == 1 and not heat.tied and not (wins and by_margin):
             continue
         if not heat.rank:
-            place, where_to = finish_of(heat, others)
-            quits.append(Altered(f"finished{where} {where_to} {instead(heat)}", [(heat, place)]))
+            place, words = finish_of(heat, others)
+            finished = f"not quit{where} but finished" if heat.status == "quit" else f"finished{where}"
+            quits.append(Altered(f"{finished} {words}", [(heat, place)]))
             if place == 1:
                 continue
         won.append((heat, Altered(f"won{where}{by_margin} {instead(heat)}", [(heat, 1)])))
@@ -242,7 +243,7 @@ def finish_of(heat: OwnHeat, others: list[int]) -> tuple[int, str]:
         return 1 + len({side_of(rival) for rival in heat.rivals if rival[1] < heat.mates[0][1]}), "with the team"
     sides = len({side_of(rival) for rival in heat.rivals})
     place = min(median_high(others) if others else heat.expected, sides + 1)
-    return place, f"{ordinal(place)}, {'about as in the other heats' if others else 'as the ratings expected'},"
+    return place, f"{ordinal(place)}, as {'usual' if others else 'expected'}"
 
 
 def is_duel(heat: OwnHeat) -> bool:

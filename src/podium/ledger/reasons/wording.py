@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from decimal import Decimal
 
-from podium.ledger.reasons.duels import BAND, CAUSE, HEAT, OPPONENT, Heading
+from podium.ledger.reasons.duels import BAND, CAUSE, HEAT, OPPONENT, Group, Heading
 from podium.probability.draws import DRAW
 from podium.support.immutable import immutable
 from podium.support.words import capitalised, listed, shown, signed
@@ -119,6 +119,21 @@ def heats_subject(names: Sequence[str]) -> str:
     first = names[0].replace("heat ", "heats ", 1).replace("event ", "events ", 1)
     last = names[-1].removeprefix("heat ").removeprefix("event ")
     return f"{first} {'and' if len(names) == 2 else 'to'} {last}"  # noqa: PLR2004  (two)
+
+
+def met_words(opponent: str, result: float) -> str:
+    """Return the outcome of a duel as a label: "Beat Otto", "Lost to Chidi", "Drew with Jun"."""
+    return f"{'Beat' if result > DRAW else 'Lost to' if result < DRAW else 'Drew with'} {opponent}"
+
+
+def title_of(group: Group) -> str:
+    """Return the title of a group for display: "Heat 2", "200+ below", "Lost to Chidi", "Base points"."""
+    return met_words(group.label, group.won) if group.kind == OPPONENT else group.label
+
+
+def line_of(group: Group) -> str:
+    """Return the title and the result of a group: "Heat 2, quit, lost all 5", "Lost to Chidi, 723 below"."""
+    return ", ".join(filter(None, (title_of(group), group.result)))
 
 
 def heat_result(against: Tally, status: str) -> str:

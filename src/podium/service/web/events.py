@@ -62,14 +62,13 @@ def sent_line(entry: ResultRow) -> Mapping[str, Any]:
     return line | {"place": place, "status": entry.status or "finished", "gap_s": None}
 
 
-def performance_words(story: EventStory) -> str:
+def performance_words(story: EventStory, word: str) -> str:
     """Return a sentence about a player's performance in an event, or an empty string if nobody was compared."""
     played = story.performance
     if played is None or played.rating is None:
         return ""
-    bound = f"{played.bound} " if played.bound else ""
-    level = f"{bound}{rating(played.rating, story.pool.system.digits - 1)}"
-    return f"{story.player} played like {level} here, because anybody with that rating is expected to win as many."
+    level = " ".join(filter(None, (played.bound, rating(played.rating, story.pool.system.digits - 1))))
+    return f"A {word} rated {level} would be expected to win as many."
 
 
 EVEN_SCORE = 0.5  # expected score in an even duel
@@ -185,12 +184,11 @@ def event_response(visit: Visit, event_id: str, player: str | None, first: int |
         tag=TAGS.get(details.status, "not rated"),
         result=result_of(story).page(first),
         expected=expected_words(story),
-        performance=performance_words(story),
+        performance=performance_words(story, pool.word),
         why=None if explanation is None else why_view(explanation),
         contact=contact_address(pool.contact, pool.name, details.event_id, story.player),
         duels=None if explanation is None else duel_table(explanation),
         fairness=() if explanation is None else fairness(pool, story, explanation, store.pool_facts(visit.pool)),
-        why_address=why_address,
         picture=picture,
         may_correct=visit.visitor.may("admin", visit.pool),
         version=version,

@@ -162,8 +162,8 @@ def test_round_values_are_within_the_range_and_few(low, high):
 
 def test_requested_expected_scores_are_marked():
     points = [(gap, 1.0 / (1.0 + 10.0 ** (-gap / 400.0))) for gap in range(-600, 601, 50)]
-    root = parsed(expected_curve(points, {0: "50 %", 200: "76 %", 400: "91 %"}, "Chance"))
-    assert {"equal", "+300", f"{MINUS}600", "50 %", "76 %", "91 %"} <= {each.text for each in root.iter("text")}
+    root = parsed(expected_curve(points, {0: "50%", 200: "76%", 400: "91%"}, "Chance"))
+    assert {"equal", "+300", f"{MINUS}600", "50%", "76%", "91%"} <= {each.text for each in root.iter("text")}
     assert [each.get("cx") for each in root.iter("circle")] == ["50%", "66.67%", "83.33%"]
     assert [y for _, y in places_of(root, "line")] == sorted((y for _, y in places_of(root, "line")), reverse=True)
 
@@ -192,7 +192,7 @@ def test_bars_have_one_scale_with_losses_to_the_left():
 
 @pytest.mark.parametrize("share", [0.0, 0.001, 0.585, 1.0])
 def test_both_parts_of_a_split_bar_fill_it(share):
-    first, second = parsed(split_bar(share, "Max 59 %, Lando 41 %")).findall("rect")
+    first, second = parsed(split_bar(share, "Max 59%, Lando 41%")).findall("rect")
     end = float(second.get("x")[:-1]) + float(second.get("width")[:-1])
     assert end == pytest.approx(100.0)
     assert float(first.get("width")[:-1]) <= float(second.get("x")[:-1])

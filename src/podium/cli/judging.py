@@ -135,7 +135,7 @@ def tune(
         return
     columns = ("system", "events", "pairs", "log_loss", "brier", "accuracy", "calibration_error")
     show.show(tuned.test.scores.select(columns), form, "On the held-out events")
-    show.show(tuned.test.differences, form, "Log loss minus that of the defaults, with a 95 % interval")
+    show.show(tuned.test.differences, form, "Log loss minus that of the defaults, with a 95% interval")
     if form is Format.table:
         typer.echo(toml)
         typer.echo(f"Use it with --system-file {out}")
@@ -190,7 +190,7 @@ def evaluate(
     split = [name for name in evaluation.scores.columns if name.startswith(("winner_", "established_", "newcomer_"))]
     show.show(evaluation.scores.select("system", *split), form, "Winners, established players, newcomers")
     if evaluation.differences.height:
-        show.show(evaluation.differences, form, "Log loss minus the first system's, with a 95 % interval")
+        show.show(evaluation.differences, form, "Log loss minus the first system's, with a 95% interval")
     show.show(evaluation.reliability, form, "Reliability")
 
 

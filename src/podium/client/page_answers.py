@@ -369,8 +369,8 @@ class ReliabilityBin(TypedDict):
 
     expected: float  # Mean of the expected scores.
     observed: float  # Mean of the actual scores.
-    lowest: float  # Lower end of the 95 % interval of the observed mean.
-    highest: float  # Upper end of the 95 % interval of the observed mean.
+    lowest: float  # Lower end of the 95% interval of the observed mean.
+    highest: float  # Upper end of the 95% interval of the observed mean.
     duels: int  # Number of duels.
 
 

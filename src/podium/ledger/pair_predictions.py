@@ -40,8 +40,8 @@ class ReliabilityBin:
 
     expected: float = described("Mean of the expected scores.")
     observed: float = described("Mean of the actual scores.")
-    lowest: float = described("Lower end of the 95 % interval of the observed mean.")
-    highest: float = described("Upper end of the 95 % interval of the observed mean.")
+    lowest: float = described("Lower end of the 95% interval of the observed mean.")
+    highest: float = described("Upper end of the 95% interval of the observed mean.")
     duels: int = described("Number of duels.")
 
 

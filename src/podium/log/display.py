@@ -97,7 +97,7 @@ def read_tiers(text: str) -> tuple[Tier, ...]:
             raise ParameterError(f"display: {part.strip()!r} is not a tier with its own short name. {HELP}")
         number, is_share = read_number(least.strip().removesuffix("%")), least.strip().endswith("%")
         if is_share and not 0.0 < number <= 100.0:  # noqa: PLR2004
-            raise ParameterError(f"display: {part.strip()!r} must be above 0 % and at most 100 %. {HELP}")
+            raise ParameterError(f"display: {part.strip()!r} must be above 0% and at most 100%. {HELP}")
         tiers[name.strip()] = Tier(name.strip(), number, is_share)
     if len(tiers) > MAX_TIERS:
         raise ParameterError(f"display: {len(tiers)} tiers are too many. Use at most {MAX_TIERS}.")

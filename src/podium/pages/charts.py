@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from podium.ledger.pair_predictions import ReliabilityBin
 from podium.pages.drawing import Plot, Scale, Step, across, dates, number, round_values, text
-from podium.pages.numbers import SIGMAS, Shape, shortened
+from podium.pages.numbers import SIGMAS, Shape, percent, shortened
 from podium.support.immutable import immutable
 from podium.support.words import shown, signed
 
@@ -237,7 +237,7 @@ def heights(plot: Plot, line: HistoryLine, start: float, end: float) -> list[flo
 
 
 CURVE_HEIGHT = 196
-PER_CENT = tuple(Step(k / 4.0, f"{25 * k} %") for k in range(5))
+PER_CENT = tuple(Step(k / 4.0, percent(k / 4.0)) for k in range(5))
 CURVE_ROWS = 5
 ROUND_NUMBERS = 2, 5, 10, 20, 50, 100, 200, 500, 1000  # event numbers that get a label
 DOTS = 3.0, 7.0  # radius of the dots for the fewest and the most duels

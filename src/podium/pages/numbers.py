@@ -94,8 +94,8 @@ def deviation(value: float | None, digits: int = 0) -> str:
 def percent(share: float) -> str:
     """Return a share as a percentage. It is 0 or 100 only if the outcome is certain."""
     if 0.0 < share < SHARPLY_BELOW_0 / 100:
-        return f"<{SHARPLY_BELOW_0}{GAP}%"
-    return f">{SHARPLY_ABOVE_1}{GAP}%" if SHARPLY_ABOVE_1 / 100 < share < 1.0 else f"{100 * share:.0f}{GAP}%"
+        return f"<{SHARPLY_BELOW_0}%"
+    return f">{SHARPLY_ABOVE_1}%" if SHARPLY_ABOVE_1 / 100 < share < 1.0 else f"{100 * share:.0f}%"
 
 
 def number(value: float | None, digits: int = 0) -> str:

@@ -6,6 +6,7 @@ from markupsafe import Markup
 
 from podium.ledger.pair_predictions import ReliabilityBin
 from podium.pages.charts import reliability_curve
+from podium.pages.numbers import percent
 from podium.support.immutable import immutable
 from podium.support.words import counted
 
@@ -33,7 +34,7 @@ class Trust:
         """A sentence about a pool's favourites, or an empty string if too little is known."""
         if not self.duels:
             return ""
-        gap = per_cent(self.won) - per_cent(self.expected)
+        gap = round(100 * self.won) - round(100 * self.expected)
         if abs(gap) < 2:  # noqa: PLR2004  (per cent)
             return "in this pool favourites win about as often as expected"
         return f"in this pool favourites win {'more' if gap > 0 else 'less'} than expected"
@@ -61,15 +62,10 @@ def findings(bins: Sequence[ReliabilityBin]) -> str:
     if sure is None:
         return ""
     return (
-        f"Of those given {per_cent(sure.expected)} %, {per_cent(sure.observed)} % won. All favourites, "
-        f"from {per_cent(FAVOURED)} % on, were expected to win {per_cent(every.expected)} % and won "
-        f"{per_cent(every.won)} %: "
+        f"Of those given {percent(sure.expected)}, {percent(sure.observed)} won. All favourites, from "
+        f"{percent(FAVOURED)} on, were expected to win {percent(every.expected)} and won {percent(every.won)}: "
         f"{every.words}."
     )
-
-
-def per_cent(share: float) -> int:
-    return round(100 * share)
 
 
 def reliability_picture(all_bins: Sequence[ReliabilityBin]) -> Picture:
@@ -79,14 +75,14 @@ def reliability_picture(all_bins: Sequence[ReliabilityBin]) -> Picture:
     if len(bins) < 2:  # noqa: PLR2004  (a line)
         return Picture(heading, Markup(""), "")
     duels = counted(sum(bin_.duels for bin_ in bins), "duel")
-    caption = (
+    guide = (
         f"Horizontal: the predicted chance. Vertical: how often it came true, over {duels} seen from"
         " both sides. Larger dots mean"
         " more duels, and the line through a dot covers 19 out of 20 cases."
     )
     sure = surest_favourites(bins)
+    caption = f"{findings(bins) or 'There are too few duels to tell yet.'} {guide}"
     label = "How often duels were won, by the predicted chance"
     if sure is not None:
-        caption += f" {findings(bins)}"
-        label += f": of {per_cent(sure.expected)} % predicted, {per_cent(sure.observed)} % came true"
+        label += f": of {percent(sure.expected)} predicted, {percent(sure.observed)} came true"
     return Picture(heading, reliability_curve(bins, label), caption)

@@ -121,7 +121,7 @@ def waits_and_spreads(runs: pl.DataFrame, title: str) -> Any:
     )
     crowd = pl.col("players").cast(pl.String).fill_null("as they came")
     rows = runs.select("wait_p95", "spread_median", "kind", crowd=crowd, label=label).drop_nulls("spread_median")
-    x, y = alt.X("wait_p95:Q", title="95 % wait at most, s"), alt.Y("spread_median:Q", title="median spread, points")
+    x, y = alt.X("wait_p95:Q", title="95% wait at most, s"), alt.Y("spread_median:Q", title="median spread, points")
     crowds = rows["crowd"].unique(maintain_order=True).to_list()
     shade = colour("crowd", crowds, title="population")
     marks = canvas(rows, title).mark_point(filled=True, size=90).encode(x=x, y=y, color=shade, shape="kind:N")

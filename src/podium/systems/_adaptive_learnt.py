@@ -144,7 +144,7 @@ LEARNT = (
         "Breakdowns",
         "%",
         lambda logarithm: 100.0 * math.exp(logarithm),
-        lambda percent: f"A duel that one player did not finish counts {percent:.0f} % of a normal duel.",
+        lambda percent: f"A duel that one player did not finish counts {percent:.0f}% of a normal duel.",
     ),
     LearntParameter(
         "reach",
@@ -152,8 +152,7 @@ LEARNT = (
         "%",
         lambda logarithm: 100.0 / (1.0 + (math.pi * math.exp(-logarithm)) ** 2),
         lambda percent: (
-            f"A duel between the first and the last of a field counts {percent:.0f} % as much as one"
-            " between neighbours."
+            f"A duel between the first and the last of a field counts {percent:.0f}% as much as one between neighbours."
         ),
     ),
     LearntParameter(
@@ -161,7 +160,7 @@ LEARNT = (
         "Luck of a field",
         "%",
         lambda logarithm: 100.0 * math.exp(-logarithm),
-        lambda percent: f"In a field of three or more, luck weighs {percent:.0f} % as much as in a duel.",
+        lambda percent: f"In a field of three or more, luck weighs {percent:.0f}% as much as in a duel.",
     ),
 )
 
@@ -191,14 +190,14 @@ LEARNT_OF_EXTRAS = {
         "Reversion to the mean",
         "%",
         lambda rate: 100.0 * -math.expm1(-rate),
-        lambda percent: f"In a year, a player loses {percent:.1f} % of the distance to the mean of active players.",
+        lambda percent: f"In a year, a player loses {percent:.1f}% of the distance to the mean of active players.",
     ),
     "margin": LearntParameter(
         "margin",
         "Weight of margins",
         "%",
         lambda log_odds: 100.0 / (1.0 + math.exp(-log_odds)),
-        lambda percent: f"The margin makes up {percent:.0f} % of a duel's evidence, and who won makes up the rest.",
+        lambda percent: f"The margin makes up {percent:.0f}% of a duel's evidence, and who won makes up the rest.",
     ),
     "size": LearntParameter(
         "size_mean",

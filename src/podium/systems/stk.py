@@ -67,7 +67,7 @@ class Stk(System):
     needs = ("time_s",)
     teams = False
     winning_margin = (
-        "A lead of at least 2.5 % of the faster time is a full win. A smaller lead is a partial win, down to half"
+        "A lead of at least 2.5% of the faster time is a full win. A smaller lead is a partial win, down to half"
         " a win each for equal times."
     )
     stakes = (

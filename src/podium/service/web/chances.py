@@ -17,7 +17,7 @@ from podium.ledger.reasons.shares import shown_table
 from podium.log.pools import Pool
 from podium.pages.charts import HistoryLine, HistoryPoint, history_chart
 from podium.pages.drawing import share_bar, split_bar
-from podium.pages.numbers import DASH, SIGMAS
+from podium.pages.numbers import DASH, SIGMAS, with_notes
 from podium.pages.reliability import trust_of
 from podium.service.http.json import MAX_SENT_CHARACTERS
 from podium.service.web.boards import default_listing, ranked_card, spans_of
@@ -94,7 +94,7 @@ def pair_of(store: Store, header: PoolHeader, found: Rivalry) -> dict[str, Any]:
     favourite, outsider = (first, second) if of_first >= of_second else (second, first)
     more = max(of_first, of_second)
     of_hundred = "" if of_first == of_second else "more than 99" if max(wins) > 0.99 else str(more)  # noqa: PLR2004
-    shares, draw = (f"{of_first} %", f"{of_second} %"), "" if found.draw is None else f"draw {drawn} %"
+    shares, draw = (f"{of_first}%", f"{of_second}%"), "" if found.draw is None else f"draw {drawn}%"
     words = [f"{first.player} {shares[0]}", *([draw] if draw else []), f"{second.player} {shares[1]}"]
     cards, note = ranked_cards(store, header.name, (first.player, second.player))
     lines = [history(store, header, side.player) for side in (first, second)]
@@ -170,12 +170,17 @@ def figures(
     if all(card.deviation is not None for card in cards):
         deviations = [card.deviation or 0.0 for card in cards]
         found.append(
-            ("How sure", "19 times in 20", list(map(header.margin, deviations)), [-each for each in deviations])
+            ("Uncertainty", "the true rating is this close, 19 times in 20", list(map(header.margin, deviations)), [])
         )
     found.append(("Rank", ranked, ranks, [-(card.rank or math.inf) for card in cards]))
     found.append(("Highest rating", "without uncertain ratings", list(map(header.rating, highest)), highest))
-    moved = [header.change(card.last_ten_shown) if card.last_ten_events else DASH for card in cards]
-    found.append(("Last events", "at most ten, without the first five", moved, [card.last_ten for card in cards]))
+    moved = [
+        with_notes(header.change(card.last_ten_shown), [("soft", f"in {card.last_ten_events}")])
+        if card.last_ten_events
+        else DASH
+        for card in cards
+    ]
+    found.append(("Last events", "at most ten, without the first five", moved, []))
     found.append(("Events", "", [f"{card.events:,}" for card in cards], []))
     return tuple(found)
 
@@ -323,8 +328,8 @@ def query_with(name: str, other: str, entrants: Sequence[str], sides: Sequence[s
 def chance_words(per_cent: Decimal, chance: float) -> str:
     """Return a rounded chance as text. It is never 0 or 100 unless the result is certain."""
     if per_cent < 1 and chance > 0.0:
-        return "<1 %"
-    return ">99 %" if per_cent > SHARP and chance < 1.0 else f"{per_cent} %"
+        return "<1%"
+    return ">99%" if per_cent > SHARP and chance < 1.0 else f"{per_cent}%"
 
 
 def odds_words(chance: float) -> str:

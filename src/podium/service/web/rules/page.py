@@ -11,6 +11,7 @@ from markupsafe import Markup
 from podium.ledger.history import without_days
 from podium.pages.charts import expected_curve, weights_curve
 from podium.pages.environment import settings
+from podium.pages.numbers import percent
 from podium.pages.reliability import Picture, reliability_picture
 from podium.service.web.rendering import PageRouter, PoolHeader, pool_header
 from podium.service.web.rules.questions import Known, find_examples, questions
@@ -26,7 +27,7 @@ LESS_SHARE = 0.9  # share of a first event's effect, below which a later event m
 def expected(header: PoolHeader, facts: PoolFacts) -> Picture:
     points = [(level.gap, level.expected) for level in facts.expected]
     marked = [min(facts.expected, key=lambda level: abs(level.expected - share)) for share in (0.5, 0.76, 0.91)]
-    labels = {level.gap: f"{100 * level.expected:.0f} %" for level in marked}
+    labels = {level.gap: percent(level.expected) for level in marked}
     leads = [f"{header.rating(level.gap)} points ahead win {100 * level.expected:.0f} of 100" for level in marked[1:]]
     caption = f"The chance of winning a duel by rating lead: {', '.join(leads)}."
     return Picture("Before the start, ratings predict the result", expected_curve(points, labels, caption), caption)

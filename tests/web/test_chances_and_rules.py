@@ -52,7 +52,7 @@ def test_a_comparison_matches_the_api(site):
     share = round(100 * found["players"][0]["expected"])
     odds = section(root, "odds")
     assert odds.first("h2").text == f"Dragana would finish ahead of Chidi in {share} of 100 duels."
-    assert [each.text for each in odds.first("div", "row").nodes] == [f"Dragana {share} %", f"Chidi {100 - share} %"]
+    assert [each.text for each in odds.first("div", "row").nodes] == [f"Dragana {share}%", f"Chidi {100 - share}%"]
     bars = [float(each.attributes["width"].rstrip("%")) for each in odds.every("rect")]
     assert bars[0] == pytest.approx(share, abs=0.5)
     ratings = [each.number for each in section(root, "side").first("tbody").first("tr").nodes[1:]]
@@ -93,7 +93,7 @@ def test_place_probabilities_add_up_to_100_in_rows_and_columns(site, path):
     assert [sum(row) for row in rows] == [100] * len(rows)
     assert [sum(column) for column in zip(*rows, strict=True)] == [100] * len(rows)
     wins = [row.first("b").text for row in section(root, "win").first("tbody").every("tr")]
-    assert [each.removesuffix(" %") for each in wins] == [str(row[0]) if row[0] else "<1" for row in rows]
+    assert [each.removesuffix("%") for each in wins] == [str(row[0]) if row[0] else "<1" for row in rows]
 
 
 def test_a_large_field_groups_places_and_keeps_every_row(site):
@@ -152,7 +152,7 @@ def test_small_and_large_probabilities_have_words():
         "1 in 5", "1 in 6", "6 in 10", "97 in 100", "more than 99 in 100",
     ]  # fmt: skip
     assert [chance_words(Decimal(number), chance) for number, chance in ((0, 0.001), (100, 0.999), (63, 0.63))] == [
-        "<1 %", ">99 %", "63 %",
+        "<1%", ">99%", "63%",
     ]  # fmt: skip
 
 
@@ -165,7 +165,7 @@ def test_judging_predictions_needs_enough_duels():
     assert trust_of([reliability(0.75, 0.81, 852)]).words == "in this pool favourites win more than expected"
     bins = [reliability(0.75, 0.70, 2000), reliability(0.92, 0.92, 500)]  # the strongest meet expectations
     assert findings(bins) == (
-        "Of those given 92 %, 92 % won. All favourites, from 70 % on, were expected to win 78 % and won 74 %: "
+        "Of those given 92%, 92% won. All favourites, from 70% on, were expected to win 78% and won 74%: "
         "in this pool favourites win less than expected."
     )
 
@@ -230,10 +230,10 @@ def test_draws_team_mates_and_upcoming_duels_are_described(sqlite_store):
         assert sqlite_store.compare("even", "Ana", "Ben").draw == draw
         share, drawn = round(50.0 * (1.0 - draw)), 100 - 2 * round(50.0 * (1.0 - draw))
         assert f"each would finish ahead in {share} of 100 duels" in compared
-        assert f"Ana {share} %, draw {drawn} %, Ben {share} %" in compared
+        assert f"Ana {share}%, draw {drawn}%, Ben {share}%" in compared
         predicted = tree(client.get("/even/predict?entrants=Ana&entrants=Ben").text)
         rows = section(predicted, "win").first("tbody").every("tr")
-        assert [row.first("b").text for row in rows] == [f"{share} %", f"{share} %", f"{drawn} %"]
+        assert [row.first("b").text for row in rows] == [f"{share}%", f"{share}%", f"{drawn}%"]
         assert predicted.first("table", "heat") is None
         assert 'content="Ana and Ben: neither is the favourite."' in compared
         assert "Both histories" not in compared  # one event each is not enough for a line
@@ -242,7 +242,7 @@ def test_draws_team_mates_and_upcoming_duels_are_described(sqlite_store):
             ("/even/system", "Team mates share the result of their team and are not compared with each other"),
             ("/alone/system", "In this system everybody competes individually, even in a team."),
             ("/undated/system", "Here it does not, because events have no dates."),
-            ("/apart/players/Ben", "Likeliest, "),
+            ("/apart/players/Ben", "Most likely "),
             (
                 "/surely/players/Ben",
                 "Ranks follow the rating minus 3 times the deviation, and so do the gaps between players.",

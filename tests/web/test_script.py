@@ -28,7 +28,7 @@ def page(screens, with_script, faults):
 
 def test_a_player_is_found_from_the_home_page(page, with_script):
     page.goto("/")
-    page.get_by_label("Find a player in any pool").fill("zo")
+    page.get_by_label("Find a player in any leaderboard").fill("zo")
     if with_script:
         page.locator("#listing").get_by_role("heading", name="4 players for").wait_for()
     else:

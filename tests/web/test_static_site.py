@@ -24,8 +24,8 @@ from podium.systems import find
 WAYS = SCREENS if EVERY_WAY else [(320, "light"), (1280, "dark")]
 # Parts that need the service, because they have a form or link only to pages that a static site lacks.
 SERVICE_ONLY = re.compile(
-    r"Are you on this list|Filter|Share|Follow and share|.*: most frequent opponents|1 year|5 years"
-    r"|All (changes|[\d,]+)$|Find a player in any pool|Total the reasons"
+    r"Are you on this list|Filter|Share|Follow and share|Opponents|1 year|5 years"
+    r"|All (changes|[\d,]+)$|Find a player in any leaderboard|Total the reasons"
     r"|What if .* had gone differently|Chances against"
 )
 TO_THE_SERVICE = re.compile(r" Admins can send one ?, and game servers use the API ?\.")

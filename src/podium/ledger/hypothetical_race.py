@@ -63,13 +63,23 @@ def headline(lines: Sequence[Mapping[str, Any]], sides: int, digits: int) -> str
 
 
 def outlook(line: Mapping[str, Any], sides: int, rank: int | None, whom: str) -> str:
-    """Return a sentence that says how a place would change the rank, such as "3rd would make you 4th."."""
-    if line["place"] is None:
-        place = "Quitting"
+    """Return a sentence about the effect of a place on the rank: "Finishing 6th drops you to 8th on the board."."""
+    place, after = line["place"], ordinal_number(line["rank"])
+    if place is None:
+        result = "Quitting"
+    elif sides == DUEL_SIDES:
+        result = DUEL[place].capitalize()
     else:
-        place = DUEL[line["place"]].capitalize() if sides == DUEL_SIDES else ordinal_number(int(line["place"]))
-    verb = "leave" if line["rank"] == rank else "make"
-    return f"{place} would {verb} {whom} {ordinal_number(line['rank'])}."
+        result = "Winning" if place == 1 else f"Finishing {ordinal_number(int(place))}"
+    if rank is None:
+        effect = f"puts {whom} {after}"
+    elif line["rank"] == rank:
+        effect = f"keeps {whom} {after}"
+    elif line["rank"] < rank:
+        effect = f"lifts {whom} from {ordinal_number(rank)} to {after}"
+    else:
+        effect = f"drops {whom} to {after}"
+    return f"{result} {effect} on the board."
 
 
 def method(draws: int, error: float, digits: int, assumption: str, *, is_exact: bool) -> str:

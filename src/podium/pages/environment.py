@@ -29,6 +29,7 @@ FILTERS = {
     "minute": numbers.minute,
     "named": numbers.named,
     "number": numbers.number,
+    "ordinal": words.ordinal_number,
     "part": part,
     "plain": plain,
     "plural": plural,

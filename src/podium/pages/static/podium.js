@@ -219,7 +219,8 @@
         share.textContent = "The address is copied";
         return;
       }
-      const picture = await fetch(share.dataset.share).then((answer) => answer.ok && answer.blob()).catch(() => null);
+      const file = share.dataset.share;
+      const picture = file && await fetch(file).then((answer) => answer.ok && answer.blob()).catch(() => null);
       const files = picture ? [new File([picture], "result.png", { type: "image/png" })] : [];
       const sent = { title: document.title, url, ...(navigator.canShare?.({ files }) ? { files } : {}) };
       await navigator.share(sent).catch(() => {});

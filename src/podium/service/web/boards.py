@@ -12,7 +12,7 @@ from fastapi.responses import RedirectResponse
 from podium.engine.system import System
 from podium.errors import UnknownError
 from podium.ledger.history import can_be_provisional
-from podium.log.pools import Pool
+from podium.log.pools import Pool, earlier
 from podium.pages.numbers import deviation
 from podium.service.http.json import MAX_SENT_CHARACTERS
 from podium.service.http.requests import CurrentStore, WantedDetails
@@ -27,6 +27,7 @@ MIN_EVENTS: Final = (1, 10, 50)  # choices offered in the form
 ROWS: Final = 50  # number of rows per page
 ROW: Final = "#me"  # the fragment for the visitor's row
 SPAN_VALID_S: Final = 60.0
+QUIET: Final = timedelta(days=60)  # a phone shows when players last played if it was earlier before the newest event
 router = rendering.PageRouter()
 Active = Literal["any", "1y", "90d"]
 Range = Literal["1y", "5y", "all"]
@@ -113,6 +114,7 @@ def leaderboard(
         me_address=row_address(store, pool, listing, query, board, rendering.chosen_player(visit.request)),
         rating_address=header.path(**query),
         move_address=header.path(**query, sort="move"),
+        quiet_before=earlier(board.newest.when, QUIET) if board.newest else None,
     )
 
 

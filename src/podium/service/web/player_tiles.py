@@ -10,7 +10,7 @@ from podium.errors import PodiumError
 from podium.ledger.history import FINDING_EVENTS
 from podium.ledger.hypothetical_race import DUEL_SIDES, place_words
 from podium.ledger.stakes import MAX_EXACT, Stakes
-from podium.pages.numbers import Shape, change, day_words, minute, name_link, percent
+from podium.pages.numbers import Shape, day_words, minute, name_link, named, percent, points
 from podium.service.web.ahead.calendar import KeptStakes
 from podium.service.web.rendering import PoolHeader
 from podium.store import Store
@@ -84,50 +84,48 @@ class Upcoming:
         link = name_link(self.pool.path("matches", self.race.fixture_id), self.race.title or self.race.fixture_id)
         size = "open to everybody" if self.race.entrants is None else counted(len(self.race.entrants), self.pool.word)
         entered = "" if self.is_entrant or self.race.entrants is None else ", not entered"
-        words = self.outlook() + self.reach(None if card.rank is None else rival_of(card))
-        return Shape("{}, {}, {}{}.{}").format(link, minute(self.pool.local(self.race.starts_at)), size, entered, words)
+        about = Shape("{}, {}, {}{}.").format(link, minute(self.pool.local(self.race.starts_at)), size, entered)
+        return about + self.outlook() + self.reach(None if card.rank is None else rival_of(card))
 
-    def outlook(self) -> str:
-        """Describe the places that gain points, and the effect of the most likely place.
+    def outlook(self) -> Markup:
+        """Describe the effect of the most likely place, and the places that gain points.
 
         The text is empty if unknown.
         """
         lines = self.lines()
         if self.stakes is None or not lines:
-            return ""
+            return Markup("")
         likeliest = max(lines, key=lambda line: float(line["chance"] or 0.0))
-        place, digits = place_words(likeliest["place"], self.stakes.sides), self.stakes.digits
-        moved = change(shown_change(likeliest["rating"] - likeliest["delta"], likeliest["rating"], digits), digits)
-        return f" {self.stakes.headline()} Likeliest, {percent(likeliest['chance'])}: {place}, {moved}."
+        place = place_words(likeliest["place"], self.stakes.sides)
+        place = f"a {place}" if self.stakes.sides == DUEL_SIDES else place
+        moved, digits = self.change(likeliest), self.pool.digits
+        return Shape(" Most likely {} ({}): {}. {}").format(
+            place, percent(likeliest["chance"]), points(moved, digits), self.stakes.headline()
+        )
 
-    def reach(self, rival: NearbyRow | None) -> str:
-        """Describe the worst result that gains more points than the player above is ahead, if there is one."""
-        if rival is None or rival.ahead <= 0.0 or self.stakes is None:
-            return ""
-        lines = self.lines()
-        enough = [line for line in lines if line["delta"] >= rival.ahead]
-        if not enough:
-            return ""
-        line = enough[-1]
-        place = place_words(line["place"], self.stakes.sides)
-        if self.stakes.sides == DUEL_SIDES:
-            what = f"A {place}"
-        else:
-            what = f"{capitalised(place)} place" + (" or better" if line is not lines[0] else "")
-        return f" {what} would bring {self.pool.rating(line['rating'])}, enough to pass {rival.player}."
+    def reach(self, rival: NearbyRow | None) -> Markup:
+        """Name the worst result that gains more points than the player above is ahead, if there is one."""
+        enough = [line for line in self.lines() if rival is not None and line["delta"] >= rival.ahead > 0.0]
+        if rival is None or self.stakes is None or not enough:
+            return Markup("")
+        place = place_words(enough[-1]["place"], self.stakes.sides)
+        what = f"A {place} passes" if self.stakes.sides == DUEL_SIDES else f"{capitalised(place)} already passes"
+        return Shape(" {} {}.").format(what, named(rival.player))
 
     def ends(self) -> list[tuple[str, Decimal]]:
         """Return the best and the worst place with their changes, or nothing if they are unknown."""
-        if self.stakes is None:
-            return []
-        sides, digits, lines = self.stakes.sides, self.stakes.digits, self.lines()
-        return [
-            (
-                f"{'A ' if sides == DUEL_SIDES else ''}{place_words(line['place'], sides)}",
-                shown_change(line["rating"] - line["delta"], line["rating"], digits),
-            )
-            for line in lines[:1] + lines[-1:]
-        ]
+        lines, is_duel = self.lines(), len(self.race.sides) == DUEL_SIDES
+        words = ("A win", "a loss") if is_duel else ("Winning", "last")
+        return [(word, self.change(line)) for word, line in zip(words, lines[:1] + lines[-1:], strict=False)]
+
+    @property
+    def win(self) -> str:
+        """The chance of winning, as text."""
+        return percent(self.lines()[0]["chance"])
+
+    def change(self, line: dict[str, Any]) -> Decimal:
+        """Return the displayed change of the rating in a line."""
+        return shown_change(line["rating"] - line["delta"], line["rating"], self.pool.digits)
 
     def lines(self) -> list[dict[str, Any]]:
         """Return the lines for the places, best first."""
@@ -198,7 +196,7 @@ def rating_note(header: PoolHeader, card: PlayerCard) -> str:
     if card.deviation is None:
         usual = sum(abs(change.shown) for change in card.form) / max(1, len(card.form))
         return f"{established}; an event changes it by about {header.rounded(usual)}"
-    return f"{established}; {header.margin(card.deviation)}, in 19 out of 20 cases"
+    return f"{established}, certain to {header.margin(card.deviation)}"
 
 
 def streak_words(card: PlayerCard) -> str:
@@ -206,4 +204,4 @@ def streak_words(card: PlayerCard) -> str:
     best, current, what = streaks.wins, streaks.current_wins, "wins"
     if best < 2:  # noqa: PLR2004  (a row needs two)
         best, current, what = streaks.gains, streaks.current_gains, "gains"
-    return f"Best streak: {best:,} {what if best != 1 else what[:-1]}, now {current}"
+    return f"Longest run of {what}: {counted(best, 'event')}, now {current}"

@@ -22,9 +22,10 @@ from podium.service.web import boards, rendering
 from podium.service.web.ahead.calendar import CurrentStakes
 from podium.service.web.player_tiles import Tile, facts_on, lead_on, rating_note, upcoming
 from podium.service.web.visiting import VisiblePool
+from podium.store import Store
 from podium.store.reading.hindsight import HindsightPoint
 from podium.support.words import counted, ordinal, ordinal_number, shown
-from podium.views.player_models import CurvePoint, PlayerCard
+from podium.views.player_models import CurvePoint, FormLine, PlayerCard
 
 MAX_POINTS = 300
 ROWS = 50  # number of changes per page
@@ -72,6 +73,8 @@ def player(
         lead=lead_on(header, card, boards.established_rule(pool.system), has_race=ahead is not None),
         tiles=(Tile("Rating", header.score(card), rating_note(header, card)), rank_tile(card, listed)),
         facts=facts_on(header, card),
+        picture=rendering.pool_address(visit.pool, "events", card.form[0].event_id or "", card.player, "picture.png"),
+        changes=form_with_seasons(store, visit.pool, card),
         race=None if ahead is None else ahead.note(card),
         rival=next((other for other in [*above[-1:], *others] if other != card.player), ""),
         waits=ahead is not None and ahead.waits,
@@ -86,6 +89,16 @@ def player(
     )
 
 
+def form_with_seasons(store: Store, pool: str, card: PlayerCard) -> list[FormLine]:
+    """Return a player's latest events and the new seasons between them, newest first."""
+    events, oldest = {line.event_id for line in card.form}, card.form[-1]
+    return [
+        line
+        for line in store.player_changes(pool, card.player).rows
+        if line.event_id in events or (line.event_id is None and line.when >= oldest.when)
+    ]
+
+
 def rank_tile(card: PlayerCard, listed: str) -> Tile:
     if card.rank is None:
         place = f"would be {ordinal(card.would_be_rank)}" if card.would_be_rank else ""
@@ -93,7 +106,7 @@ def rank_tile(card: PlayerCard, listed: str) -> Tile:
     among = f"of {listed}"
     since = "" if card.since_when is None else f" since {short_day(card.since_when)}"
     if not card.move:
-        return Tile("Rank", f"{card.rank:,}", f"{among}{f', the same{since}' if card.move == 0 and since else ''}")
+        return Tile("Rank", f"{card.rank:,}", f"{among}{f', unchanged{since}' if card.move == 0 and since else ''}")
     css, sign, word = ("gain", "▲", "up ") if card.move > 0 else ("loss", "▼", "down ")
     moved = Shape('<span class="{}"><span aria-hidden="true">{}</span><span class="vh">{}</span>{}</span>').format(
         css, sign, word, abs(card.move)

@@ -264,7 +264,7 @@ def pool_header(pool: Pool) -> PoolHeader:
         word=says.player_word or "player",
         contact=says.contact,
         is_public=says.public,
-        sentence=pool.system.for_players,
+        sentence=pool.system.for_players.replace("players", plural(says.player_word or "player")),
         is_undated=pool.is_undated,
         kinds=tuple(map(plural, pool.system.kinds)),
         has_hindsight=not why_unavailable(pool.system),

@@ -6,7 +6,6 @@ After the result, the race's page leads to the event's page.
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
-from decimal import Decimal
 from itertools import groupby
 from typing import Annotated, Any, Literal
 
@@ -113,6 +112,7 @@ def race(
         reason=reason,
         near=near,
         chosen=chosen.strip(),
+        is_chosen=bool(chosen.strip()) or player == rendering.chosen_player(visit.request),
         may_change=visit.visitor.may("write", pool.name) and not is_match,
         status=422 if reason and chosen and view is None else 200,
     )
@@ -203,13 +203,16 @@ def stakes_view(aged: Aged, player: str, whom: str, *, is_entrant: bool) -> dict
     changes = [shown_change(own["rating"], line["rating"], found.digits) for line in lines]
     chances = [line["chance"] or 0.0 for line in lines]
     likeliest = chances.index(max(chances))
+    sentences = [outlook(line, found.sides, own["rank"], whom) for line in lines]
+    first = sentences[likeliest]
+    sentences[likeliest] = f"Most likely ({percent(chances[likeliest])}): {first[0].lower()}{first[1:]}"
     near = lines_near(lines, likeliest, own, found.sides)
     low, high = float(min(changes)), float(max(changes))
     view_lines = [
         {
             "number": k,
             "place": place_words(line["place"], found.sides),
-            "sentence": outlook(line, found.sides, own["rank"], whom),
+            "sentence": sentences[k],
             "bar": signed_bar(float(change), low, high),
             "change": change,
             "rating": shown(line["rating"], found.digits),
@@ -273,6 +276,14 @@ def by_month(pool: rendering.PoolHeader, races: Sequence[Fixture]) -> list[tuple
     return [(month, list(some)) for month, some in months]
 
 
+def own_changes(store: Store, pool: str, player: str) -> dict[str | None, float]:
+    """Return the player's latest changes by event. There are none if nobody has this name."""
+    try:
+        return {line.event_id: line.shown for line in store.player_changes(pool, player, top=LATEST_EVENTS).rows}
+    except UnknownError:
+        return {}
+
+
 @router.pool_page("/calendar")
 def calendar(visit: VisiblePool, kept: CurrentStakes) -> Response:
     """Show the races by month, with the effects of the best and worst places on the visitor or on the favourite.
@@ -291,13 +302,13 @@ def calendar(visit: VisiblePool, kept: CurrentStakes) -> Response:
     def outlook_on(race: Fixture, name: str) -> Upcoming:
         return outlook_of(visit.store, kept, pool, race, name, draws=False, has_key=False)
 
-    def ends_of(race: Fixture) -> tuple[str, list[tuple[str, Decimal]]]:
+    def outlook_of_one(race: Fixture) -> tuple[str, Upcoming]:
         name = default_player(visit.request, race)
         found = outlook_on(race, name)
         if name != player and found.stakes is not None:
             name = found.stakes.favourite
             found = outlook_on(race, name)
-        return name, found.ends()
+        return name, found
 
     return visit.show(
         "calendar.html",
@@ -305,7 +316,8 @@ def calendar(visit: VisiblePool, kept: CurrentStakes) -> Response:
         tab="calendar",
         ahead=by_month(pool, ahead),
         others=by_month(pool, others[:CALENDAR_PAST]),
-        ends={race.fixture_id: ends_of(race) for race in ahead[:MAX_OUTLOOKS]},
+        outlooks={race.fixture_id: outlook_of_one(race) for race in ahead[:MAX_OUTLOOKS]},
         latest=visit.store.event_list(pool.name, top=LATEST_EVENTS).events,
+        own=own_changes(visit.store, pool.name, player),
         plan_address=rendering.address("admin", pool.name, "races") if visit.visitor.may("write", pool.name) else "",
     )

@@ -80,9 +80,6 @@ def reliability_picture(all_bins: Sequence[ReliabilityBin]) -> Picture:
         " both sides. Larger dots mean"
         " more duels, and the line through a dot covers 19 out of 20 cases."
     )
-    sure = surest_favourites(bins)
     caption = f"{findings(bins) or 'There are too few duels to tell yet.'} {guide}"
-    label = "How often duels were won, by the predicted chance"
-    if sure is not None:
-        label += f": of {percent(sure.expected)} predicted, {percent(sure.observed)} came true"
-    return Picture(heading, reliability_curve(bins, label), caption)
+    drawing = reliability_curve(bins, "How often duels were won, by the predicted chance")
+    return Picture(heading, drawing, caption)

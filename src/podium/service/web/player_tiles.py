@@ -97,19 +97,22 @@ class Upcoming:
             return Markup("")
         likeliest = max(lines, key=lambda line: float(line["chance"] or 0.0))
         place = place_words(likeliest["place"], self.stakes.sides)
-        place = f"a {place}" if self.stakes.sides == DUEL_SIDES else place
-        moved, digits = self.change(likeliest), self.pool.digits
-        return Shape(" Most likely {} ({}): {}. {}").format(
-            place, percent(likeliest["chance"]), points(moved, digits), self.stakes.headline()
+        return Shape(" Most likely {}{} ({}): {}. {}").format(
+            "a " if self.stakes.sides == DUEL_SIDES else "",
+            place,
+            percent(likeliest["chance"]),
+            points(self.change(likeliest), self.pool.digits),
+            self.stakes.headline(),
         )
 
     def reach(self, rival: NearbyRow | None) -> Markup:
         """Name the worst result that gains more points than the player above is ahead, if there is one."""
         enough = [line for line in self.lines() if rival is not None and line["delta"] >= rival.ahead > 0.0]
-        if rival is None or self.stakes is None or not enough:
+        if rival is None or not enough:
             return Markup("")
-        place = place_words(enough[-1]["place"], self.stakes.sides)
-        what = f"A {place} passes" if self.stakes.sides == DUEL_SIDES else f"{capitalised(place)} already passes"
+        sides = len(self.race.sides)
+        place = place_words(enough[-1]["place"], sides)
+        what = f"A {place} passes" if sides == DUEL_SIDES else f"{capitalised(place)} already passes"
         return Shape(" {} {}.").format(what, named(rival.player))
 
     def ends(self) -> list[tuple[str, Decimal]]:

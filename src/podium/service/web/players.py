@@ -22,10 +22,9 @@ from podium.service.web import boards, rendering
 from podium.service.web.ahead.calendar import CurrentStakes
 from podium.service.web.player_tiles import Tile, facts_on, lead_on, rating_note, upcoming
 from podium.service.web.visiting import VisiblePool
-from podium.store import Store
 from podium.store.reading.hindsight import HindsightPoint
 from podium.support.words import counted, ordinal, ordinal_number, shown
-from podium.views.player_models import CurvePoint, FormLine, PlayerCard
+from podium.views.player_models import CurvePoint, PlayerCard
 
 MAX_POINTS = 300
 ROWS = 50  # number of changes per page
@@ -58,6 +57,7 @@ def player(
     curve = store.rating_curve(visit.pool, player, since, most=MAX_POINTS)
     hindsight = store.hindsight_curve(visit.pool, player, since) if header.has_hindsight else ()
     ahead = upcoming(store, kept, header, card.player, draws=draws, has_key=visit.visitor.key is not None)
+    changes = store.player_changes(visit.pool, card.player).rows
     established = "established " if can_be_provisional(pool.system) else ""
     played = "" if active == "any" else f" who played {boards.spans_of(pool)[active].words}"
     listed = f"{counted(card.listed, f'{established}{header.word}')}{played}"
@@ -74,7 +74,7 @@ def player(
         tiles=(Tile("Rating", header.score(card), rating_note(header, card)), rank_tile(card, listed)),
         facts=facts_on(header, card),
         picture=rendering.pool_address(visit.pool, "events", card.form[0].event_id or "", card.player, "picture.png"),
-        changes=form_with_seasons(store, visit.pool, card),
+        changes=changes[: 1 + [line.event_id for line in changes].index(card.form[-1].event_id)],  # with new seasons
         race=None if ahead is None else ahead.note(card),
         rival=next((other for other in [*above[-1:], *others] if other != card.player), ""),
         waits=ahead is not None and ahead.waits,
@@ -87,16 +87,6 @@ def player(
         if visit.visitor.may("admin", visit.pool)
         else "",
     )
-
-
-def form_with_seasons(store: Store, pool: str, card: PlayerCard) -> list[FormLine]:
-    """Return a player's latest events and the new seasons between them, newest first."""
-    events, oldest = {line.event_id for line in card.form}, card.form[-1]
-    return [
-        line
-        for line in store.player_changes(pool, card.player).rows
-        if line.event_id in events or (line.event_id is None and line.when >= oldest.when)
-    ]
 
 
 def rank_tile(card: PlayerCard, listed: str) -> Tile:

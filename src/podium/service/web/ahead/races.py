@@ -112,7 +112,6 @@ def race(
         reason=reason,
         near=near,
         chosen=chosen.strip(),
-        is_chosen=bool(chosen.strip()) or player == rendering.chosen_player(visit.request),
         may_change=visit.visitor.may("write", pool.name) and not is_match,
         status=422 if reason and chosen and view is None else 200,
     )
@@ -276,14 +275,6 @@ def by_month(pool: rendering.PoolHeader, races: Sequence[Fixture]) -> list[tuple
     return [(month, list(some)) for month, some in months]
 
 
-def own_changes(store: Store, pool: str, player: str) -> dict[str | None, float]:
-    """Return the player's latest changes by event. There are none if nobody has this name."""
-    try:
-        return {line.event_id: line.shown for line in store.player_changes(pool, player, top=LATEST_EVENTS).rows}
-    except UnknownError:
-        return {}
-
-
 @router.pool_page("/calendar")
 def calendar(visit: VisiblePool, kept: CurrentStakes) -> Response:
     """Show the races by month, with the effects of the best and worst places on the visitor or on the favourite.
@@ -310,6 +301,9 @@ def calendar(visit: VisiblePool, kept: CurrentStakes) -> Response:
             found = outlook_on(race, name)
         return name, found
 
+    own: dict[str | None, float] = {}
+    with suppress(UnknownError):  # the visitor has chosen nobody, or the player was renamed
+        own = {line.event_id: line.shown for line in visit.store.player_changes(pool.name, player).rows}
     return visit.show(
         "calendar.html",
         "Calendar",
@@ -318,6 +312,6 @@ def calendar(visit: VisiblePool, kept: CurrentStakes) -> Response:
         others=by_month(pool, others[:CALENDAR_PAST]),
         outlooks={race.fixture_id: outlook_of_one(race) for race in ahead[:MAX_OUTLOOKS]},
         latest=visit.store.event_list(pool.name, top=LATEST_EVENTS).events,
-        own=own_changes(visit.store, pool.name, player),
+        own=own,
         plan_address=rendering.address("admin", pool.name, "races") if visit.visitor.may("write", pool.name) else "",
     )

@@ -176,7 +176,10 @@ def test_the_first_screen_answers_the_main_questions(site):
     above = card["nearby"][1]
     gap = shown(above["rating"], 0) - shown(card["rating"], 0)
     assert root.first("p", "lead").text == f"{gap} points behind {above['player']}, 2nd."
-    assert "established; ±" in root.first("dl", "key").text
+    assert "established, certain to ±" in root.first("dl", "key").text
+    newest = card["form"][0]
+    last = f"Last: {newest['event_id']}, {newest['rank']}"
+    assert any(each.text.startswith(last) and each.text.endswith("Why?") for each in root.every("p"))
     labels = [each.text for each in root.first("svg", "chart").every("text")]
     days = sorted([*card["form"], *card["best_days"], *card["worst_days"]], key=lambda day: day["shown"])
     for words, line in (("best day", days[-1]), ("worst day", days[0])):
@@ -219,7 +222,7 @@ def test_the_next_race_shows_its_stakes_and_the_next_rank(site):
     assert race.first("a").attributes["href"] == "/bikes/matches/tonight"
     assert "6 riders. " in race.text
     assert " gain" in race.text
-    assert "enough to pass" not in race.text  # not even the first place would be
+    assert " passes " not in race.text  # not even the first place would be
     forty = read(site, "/forty/players/Entrant%2002")  # this race's table is too slow for a page
     race = next(each for each in forty.every("p") if each.attributes.get("id") == "first")
     assert " gain" not in race.text

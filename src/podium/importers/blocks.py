@@ -39,6 +39,7 @@ LABELLED = re.compile(r"(.{1,60}?)\s*[:\u2013-]\s+(?=1\S{0,2}\s)(.+)")
 # neither a number nor a mark of a table, as in Ana 12, Ana - Ben or Winner: Ana
 NAME = re.compile(r"(?!.*(?:^|\s)[\d.:\u2013-]+(?:\s|$))[^,;:|\t<>=]{1,60}")
 ORDINALS = re.compile(heads.WORDS["results"]["listed"])
+MESSAGE = re.compile(PATTERNS["message"])
 
 
 def split_lists(text: str) -> str:
@@ -65,6 +66,23 @@ def split_lists(text: str) -> str:
     head = ["Event", *(f"P{number}" for number in max(counts, key=len))]
     table = [head, *([row[0], *row[2::2], *[""] * (len(head) - 1 - len(row) // 2)] for row in rows)]
     return "\n".join(map("\t".join, table))
+
+
+def messages(text: str) -> str:
+    """Convert an exported chat to lines: each result after the day of its message, and each list below day and time.
+
+    Messages that contain neither are left out. Return any other text as it is.
+    """
+    _, *parts = MESSAGE.split(text)
+    lines = list[str]()
+    for day, time, body in zip(parts[::3], parts[1::3], parts[2::3], strict=True):
+        message = split_lists(body.strip())
+        if first := re.search(r"(?m)^\s*1[.)]\s", message):
+            mark = " " if first.start() else "\n"  # a title is on the line of the day
+            lines.append(f"{day} {time.replace(':', '.')}{mark}{message}")
+        elif pl.Series([message]).str.contains(PATTERNS["no_title"]).any():
+            lines += [f"{day}: {line}" for line in message.splitlines()]
+    return "\n".join(lines) or text
 
 
 def number_names(text: str) -> str:

@@ -15,20 +15,21 @@ import polars as pl
 
 from podium.errors import Fault, ResultsError
 from podium.importers import blocks
-from podium.importers.grid import LINES, TITLE, VALUE, Choice, Grid, SourceRule, decide, find_head, question
+from podium.importers.grid import DIGITS, LINES, TITLE, VALUE, Choice, Grid, SourceRule, decide, find_head, question
 from podium.importers.sources import UTF16_MARKS, Source, decode, refuse_file, unmarked_codec
 from podium.importers.stored import from_database, from_spreadsheet, quoted
 from podium.importers.trees import from_tree, text_of_page
-from podium.results.headings import encoding_of, is_heading
+from podium.results.headings import HEADS, encoding_of, is_heading
 from podium.results.plain_rows import DELIMITERS, counted_from, from_csv, malformed_rows, rows_of
 from podium.results.reading import parse_parquet
 
-MARKDOWN = re.compile(r"\s*\|.*\|\s*\n\s*\|[\s:|-]+\|\s*\n")  # a Markdown table
-MARKDOWN_LINE = re.compile(r"(?m)^\s*\|[\s:|-]+\|[ \t]*$")
-MARKDOWN_EDGES = re.compile(r"(?m)^[ \t]*\||\|[ \t]*$")
+MARKDOWN_LINE = re.compile(r"(?m)^[ \t]*\|?(?:[ \t]*:?-+:?[ \t]*\|)+(?:[ \t]*:?-+:?)?[ \t]*$")  # below a head
+MARKDOWN_EDGES = re.compile(r"(?m)^[ \t]*(?:\||#+ )|\|[ \t]*$")
+DELIMITER_LINE = re.compile(r"\s*\"?sep=(.)\"?(?=[\r\n])")  # of Excel, at the start of a file
 MARKED = re.compile(r"[;\t|]|,.*,")  # text with delimiters between cells
 # letters of a different alphabet from their neighbours'
 LONELY = re.compile(r"(?<![a-zA-Z])[^\0-\x7f](?![a-zA-Z])|[\x80-\x9f]|[^\0-\xff]")
+CHESS_TITLES = HEADS["titles"]
 BLANK = "\1"  # precedes the number of a column without a heading
 START_CHARACTERS = 1 << 17  # number of characters that certainly contain the header and one row
 
@@ -69,7 +70,8 @@ def from_text(text: str, name: str, rule: SourceRule, wanted: Collection[str], *
     blanks = [heading for heading in frame.columns if heading.startswith(BLANK)]
     for blank in blanks:
         called = f"column {int(blank.removeprefix(BLANK)) + 1}"
-        filled = frame[blank].str.contains(r"[^\s:\u2013-]").fill_null(value=False)  # more than punctuation
+        cells = frame[blank].str.to_lowercase().replace(CHESS_TITLES, "")
+        filled = cells.str.contains(r"[^\s:\u2013-]").fill_null(value=False)  # more than punctuation
         numbers = [str(number) for number in range(1, frame.height + 1)]
         is_of_lines = frame[blank].to_list() == numbers and {*numbers} <= {*names}  # like the headings of a crosstable
         if filled.any() and called not in rule.aside and not is_of_lines:
@@ -87,9 +89,9 @@ def from_text(text: str, name: str, rule: SourceRule, wanted: Collection[str], *
 
 
 def plain_lines(text: str) -> str:
-    """Return the text with normalized line endings, and without the left and right edges of a Markdown table."""
+    """Return the text with normalized line endings, and without the marks of Markdown tables and titles."""
     text = text if "\n" in text else text.replace("\r", "\n")  # from old Macintosh programs
-    return MARKDOWN_EDGES.sub("", MARKDOWN_LINE.sub("", text, count=1)) if MARKDOWN.match(text) else text
+    return MARKDOWN_EDGES.sub("", MARKDOWN_LINE.sub("", text)) if MARKDOWN_LINE.search(text) else text
 
 
 def with_whole_quotes(text: str, delimiter: str) -> str:
@@ -173,7 +175,7 @@ STARTS = {b"PAR1": "parquet", b"SQLite format 3\0": "sqlite", b"PK\x03\x04": "xl
 PICTURES = {
     b"\x89PNG": "a picture (PNG)", b"\xff\xd8\xff": "a picture (JPEG)", b"GIF8": "a picture (GIF)", b"%PDF": "a PDF"
 }  # fmt: skip
-WEB_PAGE = re.compile(rb"<(?:(?:!doctype )?html|table)\b", re.IGNORECASE)
+WEB_PAGE = re.compile(rb"<(?:(?:!doctype )?html|body|div|h[1-4]|p|table)\b", re.IGNORECASE)
 CONTROLS = re.compile(rb"[\0-\x08\x0E-\x1F]")  # do not occur in any text
 SHOWN_START = 256  # number of bytes that reveal the format of a file
 ALPHABETS = {"cp1252": "Western Europe", "cp1250": "Central Europe", "cp1251": "Cyrillic"}
@@ -223,7 +225,11 @@ def read(source: Source, rule: SourceRule, wanted: Collection[str], *, skip_bad:
     if kind in ("xml", "json", "jsonl"):
         frame, labels = from_tree(text, source.name, kind, rule.records, wanted)
         return Grid(source.name, frame, labels=labels, rule=rule, notes=notes)
+    text = text.translate(str.maketrans("".join(DIGITS), "".join(DIGITS.values())))
     if kind in ("csv", "html"):
+        marked = DELIMITER_LINE.match(text)
+        if marked:
+            text, rule = text[marked.end() :], replace(rule, delimiter=rule.delimiter or marked[1])
         text, kind, rule = in_cells(text, source.name, kind, rule, wanted)
     if kind == "lines":
         return replace(blocks.from_lines(text, source.name, rule), rule=rule, notes=notes)
@@ -234,7 +240,7 @@ def read(source: Source, rule: SourceRule, wanted: Collection[str], *, skip_bad:
 def in_cells(text: str, name: str, kind: str, rule: SourceRule, wanted: Collection[str]) -> tuple[str, str, SourceRule]:
     """Convert text with tags, spaces or words between cells to delimited text, or find the pattern of the lines."""
     text = plain_lines(text if kind == "csv" else text_of_page(text, name))
-    text = blocks.split_lists(text) if kind == "csv" and len(text) < START_CHARACTERS else text
+    text = blocks.split_lists(blocks.messages(text)) if kind == "csv" and len(text) < START_CHARACTERS else text
     if (
         rule.pattern is None
         and rule.delimiter in (None, "\t")
@@ -282,6 +288,8 @@ def kind_of(content: bytes, name: str) -> str:
     if suffix in SPREADSHEETS and CONTROLS.search(start) and content[:2] not in UTF16_MARKS:
         refuse_file(name, "is not a workbook, although its name says so. It may be damaged; save it again.")
     named = {"json": "json", "jsonl": "jsonl", "ndjson": "jsonl"}.get(suffix)
+    if re.match(rb"\[\d+[./-]\d+[./-]\d", start):  # a message in a chat
+        return "csv"
     if named or start.startswith((b"//", b"/*")):
         return named or "json"
     if start.startswith((b"012 ", b"001 ")) and re.search(rb"(?:^|[\r\n])001 ", content):

@@ -2,6 +2,7 @@
 
 import re
 import shlex
+import sys
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -146,6 +147,8 @@ def decide(name: str, text: str, *choices: Choice, row: int | None = None, cell:
     return UndecidedError(name, [doubt], [doubt])
 
 
+# digits of other scripts, such as Arabic, by the digit 0 to 9 that each means
+DIGITS = {letter: str(int(letter)) for letter in map(chr, range(128, sys.maxunicode)) if letter.isdecimal()}
 LINES = 40  # number of lines in which to search for the head
 VALUE = re.compile(r"[\W_]*\d[\d\W]*")  # a number, a date, a score
 MEMBER = re.compile(r"(.+?)(?:_?\d|_[a-h])")  # a member of a team, if each member has a column: driver_1

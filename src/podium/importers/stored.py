@@ -14,7 +14,7 @@ from xml.etree import ElementTree as ET
 
 import polars as pl
 
-from podium.importers.grid import EVERY, LINES, SHEET, TITLE, Choice, Grid, SourceRule, decide, find_head
+from podium.importers.grid import DIGITS, EVERY, LINES, SHEET, TITLE, Choice, Grid, SourceRule, decide, find_head
 from podium.importers.sources import MAX_EXPANSION, is_database, refuse_file
 from podium.results.columns import FREE_CELLS, MAX_BOX, refuse_repeated, refuse_wide
 from podium.results.headings import is_heading, is_total, known_column
@@ -74,7 +74,8 @@ def sheet_texts(book: Any, sheet: str) -> pl.DataFrame:
     texts, times = (
         book.load_sheet(sheet, header_row=None, skip_rows=0, dtypes=kind).to_polars() for kind in ("string", "duration")
     )
-    return texts.with_columns(with_times(texts[column], times[column]).str.strip_chars() for column in texts.columns)  # type: ignore[no-any-return]
+    cells = (with_times(texts[column], times[column]).str.strip_chars() for column in texts.columns)
+    return texts.with_columns(column.str.replace_many(DIGITS) for column in cells)  # type: ignore[no-any-return]
 
 
 def alike(tables: dict[str, SheetTable], name: str) -> dict[str, SheetTable]:

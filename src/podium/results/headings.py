@@ -1,4 +1,4 @@
-"""The meaning of words in cells, and of headings in 25 languages: results columns, parts of a match, and rounds."""
+"""The meaning of words in cells, and of headings in 26 languages: results columns, parts of a match, and rounds."""
 
 import re
 import tomllib
@@ -47,7 +47,7 @@ MONTHS = tuple(WORDS["months"].values())
 MET = ("first", "second", "winner", "loser", "opponent")  # the parts of a match that name a side
 A_NAME = re.compile(r"_(?:user|player|display|full)?_?name$")
 SIDE = re.compile(r"(?:p|player|team|side)?_?([12ab])_(.+)|(.+?)_?([12abx])")  # a heading such as Player 1 or Team B
-MEMBER_OF_SIDE = re.compile(rf"^(.+_[12ab])_(?:{'|'.join(PAIRS)})_?[12ab]$")  # team_a_player_1
+MEMBER_OF_SIDE = re.compile(rf"^(.+(?:_[12ab]|[12]))_(?:{'|'.join(PAIRS)})_?[12ab]$")  # team_a_player_1
 MEMBER = re.compile(
     rf"(?<![a-z])((?:{'|'.join(PAIRS)})_?(?:[12](?=_?[ab]$)|[ab](?=_?[12]$))).*"
 )  # a heading for a member of a side: p1a
@@ -62,7 +62,7 @@ NOBODY = rf"(?i)^(?:.*[/&+]\s*)?{NAMELESS}(?:\s*[/&+].*)?$"
 ABSENT = rf"{BYE}|{NOBODY}"
 FORFEIT = (
     r"(?i)^(?:[+-] ?[-:/]? ?[+-]{1,2}|[+-]|.*(?:^|[\d½ (+-])(?:ff?|kl?|wo|w\.\s?o|w/o|kont\w*|bez gry|no show|"
-    rf"falta de comparência|{'|'.join(HEADS['forfeit'])})\.?\)?)$"
+    rf"falta de comparência|{'|'.join(HEADS['forfeit'])})(?:\.?\)?|[.:]? +\d+ ?[-:] ?\d+))$"
 )
 LETTERS = str.maketrans({"ß": "ss", "ł": "l", "\u0131": "i"})  # letters that Unicode does not decompose
 MIN_LETTERS, LONG_WORD = 5, 8  # minimum lengths of a heading with one typing error, and with two

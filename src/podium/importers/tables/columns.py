@@ -85,7 +85,8 @@ def choose_columns(sheet: Sheet) -> Columns:
         chosen["player"] = chosen.pop("team")
     columns = take_outcomes(sheet, columns._replace(chosen=chosen))
     columns = leave_clubs(sheet, split_events(sheet, columns))
-    if (columns.chosen.keys() | sheet.given).isdisjoint(COMPARED) and "event_id" in columns.chosen:
+    is_of_events = "event_id" in columns.chosen or sheet.title_dates.len() > 0
+    if is_of_events and (columns.chosen.keys() | sheet.given).isdisjoint(COMPARED):
         columns = take_what_compares(sheet, columns)
     ask_what_numbers(sheet, columns)
     columns = ask_what_times(sheet, columns)

@@ -7,7 +7,7 @@ which rows are not entrants. For a new layout, add a function to its list. 3. `c
 heading of each results column, and the name of events. 4. `read_source` and `read_columns`: the format of the file, and
 of the cells in each column. 5. `check_compared`: the column that determines who beat whom.
 
-Words for headings and cells in 25 languages are in `results/words.toml`.
+Words for headings and cells in 26 languages are in `results/words.toml`.
 """
 
 from collections.abc import Sequence

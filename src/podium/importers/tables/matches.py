@@ -11,9 +11,9 @@ import polars as pl
 from podium.errors import Fault, ResultsError
 from podium.importers.grid import ROW_NUMBER, Choice, ignoring
 from podium.importers.tables.applying import apply_map, outcome_points
-from podium.importers.tables.cells import POINTS, WHOLE, parse_result
+from podium.importers.tables.cells import POINTS, RESULTS, WHOLE, parse_result
 from podium.importers.tables.maps import build_map, toml_value
-from podium.importers.tables.sheet import UNPLAYED, Document, Sheet, all_have, pair_rule
+from podium.importers.tables.sheet import LISTED, UNPLAYED, Document, Sheet, all_have, pair_rule
 from podium.importers.times import status_word
 from podium.results import headings as heads
 from podium.results.column_guide import COMPARED
@@ -33,6 +33,7 @@ MARKS = (
     *(f" {word} " for word in heads.AND),
 )  # marks between team mates
 FORFEITED = heads.FORFEIT, "forfeit"
+SIDE_WINS = re.compile(RESULTS["side_wins"])
 LEAST_PARTS = 3  # minimum number of columns with parts of a match if another column adds them up
 Parts = Mapping[str, str]  # heading for each part of a match
 Compared = tuple[list[Document], list[Document]]  # rules for each side, and conditions that drop rows
@@ -97,7 +98,7 @@ def parts_of_match(sheet: Sheet, members: Mapping[str, Sequence[str]]) -> dict[s
 def split_rule(sheet: Sheet, *headings: str) -> Document:
     """Return the rule that splits the names of sides into their members, if the cells contain a mark."""
     if sheet.cells(*headings).str.starts_with('["').all():  # the cells are lists in JSON
-        return {"regex": [r'^\["|"\]$', ""], "split": '", "'}
+        return LISTED
     mark = next((mark for mark in MARKS if all_have(sheet, mark, *headings)), None) or commas(sheet, *headings)
     return {"split": mark} if mark else pair_rule(sheet, *headings)
 
@@ -363,7 +364,7 @@ def by_words(heading: str, points: Mapping[str, tuple[float, float]]) -> list[Do
 def side_points(words: Iterable[str], parts: Parts) -> dict[str, tuple[float, float]]:
     """Return both sides' points for words that mean a draw, or that name the winning side in the same way as headings.
 
-    For example, Home, H and 1 mean the first side, B+3.5 means Black, and X means a draw.
+    For example, Home, H and 1 mean the first side, B+3.5 and "Black wins" mean Black, and X means a draw.
     """
     titles = [fold(parts.get(side, side)) for side in ("first", "second")]
     short = [title[:1] for title in titles] if titles[0][:1] != titles[1][:1] else []
@@ -372,7 +373,7 @@ def side_points(words: Iterable[str], parts: Parts) -> dict[str, tuple[float, fl
     draws = {*heads.OUTCOMES[POINTS["="]].split(), "x"}
     found = {}
     for word in words:
-        bare = fold(word.partition("+")[0])
+        bare = fold(SIDE_WINS.sub(r"\1", word).partition("+")[0])
         won = named.get(bare) or side_of(bare)
         if won in ("first", "second") or bare in draws:
             found[word] = {"first": (1.0, 0.0), "second": (0.0, 1.0)}.get(won or "", (0.5, 0.5))

@@ -149,6 +149,8 @@ class Sheet:
         if word in heads.WEIGHTS and self.under(heads.PEGS):
             has_unit = word != fold(heading) or not self.has(heading, r"^\d+[.,-]\d{1,2}$")
             return "score" if has_unit else ""  # 14.2 may be 14 lb 2 oz
+        if sides().get(word) == "total" and self.has(heading, r"\d:\d\d[:.,]\d"):
+            return "time_s"
         may_be_all = word in heads.WEAK and word in heads.PAIRING
         return "" if may_be_all and self.has(heading, r"^\d+$|,") else meanings().get(word, "")
 
@@ -184,7 +186,7 @@ def sheet_of(grid: Grid, source: Document, columns: Document) -> Sheet:
     parts = members or ([] if "player" in columns else name_parts(left))
     lists = [] if "player" in columns else [heading for heading in grid.headings if lists_players(grid, heading)]
     if lists:
-        given["player"] = {"from": lists[:1], **LISTED}
+        given["player"] = {"from": lists, **LISTED}
     elif parts:
         given["player"] = {"from": parts, **({"split": " / "} if members else {})}
     player = refined.pop("player", None)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from podium.ledger.championship import Championship, ChampionshipRow
 
 SHOWN_ROWS = 50
-SHOWN_ROUNDS = 8
+SHOWN_ROUNDS = 4
 
 
 @examples(
@@ -69,8 +69,12 @@ def standings(
     elif form is Format.json:
         typer.echo(as_json(found).decode())
     else:
-        table = standings_table(found, rows, "player" if teams is None else "team", form)
-        show.show(table, form, title_of(found, frame, scheme, teams), max_rows=SHOWN_ROWS)
+        table, title = standings_table(found, rows, "player" if teams is None else "team", form), ""
+        if form is Format.table:
+            heats = " in each heat" if has_heats(frame) else ""
+            title = title_of(found, scheme, teams, heats)
+            table = table.rename({"wins": "heat wins"} if heats else {})
+        show.show(table, form, title, max_rows=SHOWN_ROWS)
 
 
 def events_in(frame: "pl.DataFrame", pool: str | None, season: str | None) -> "pl.DataFrame":
@@ -95,16 +99,18 @@ def events_in(frame: "pl.DataFrame", pool: str | None, season: str | None) -> "p
     return frame
 
 
-def title_of(found: "Championship", frame: "pl.DataFrame", scheme: str, teams: int | None) -> str:
+def title_of(found: "Championship", scheme: str, teams: int | None, heats: str) -> str:
     """Return the rules of a championship, such as "f1 points, best 10 of 12 rounds, newest first"."""
     name, *settings = scheme.split()
     rounds = len(found.rounds) + (found.remaining or 0)
-    parts = [f"{name} points{' in each heat' if has_heats(frame) else ''}", *settings]
+    parts = [f"{name} points{heats}", *settings]
     if teams is not None:
         parts.append(f"best {teams} of each team")
     elif found.counting < rounds:
         parts.append(f"best {found.counting} of {rounds} rounds")
-    return ", ".join([*parts, "newest first"])
+    earlier = len(found.rounds) - SHOWN_ROUNDS
+    note = f"\n{earlier} earlier rounds are not shown: --format csv" if earlier > 0 else ""
+    return ", ".join([*parts, "newest first"]) + note
 
 
 def has_heats(frame: "pl.DataFrame") -> bool:

@@ -65,6 +65,7 @@ BOLD_LETTER = 0.62
 WIDE_LETTER = 1.02
 MAX_BARS = 9
 MIN_ROW, MAX_ROW, MAX_BAR, DOT = 26.0, 130.0, 40.0, 8  # DOT is a radius
+EDGE = 12  # height of the coloured edge at the top
 MAX_HEADING = 60  # maximum number of letters
 MAX_LABEL, MAX_RESULT = 18, 24  # number of letters
 
@@ -276,8 +277,11 @@ def picture(size: Size, paper: str, content: Markup) -> Markup:
 def framed(size: Size, palette: Palette, heading: str, address: str, content: Markup) -> Markup:
     """Return a picture with a heading above its content, and an address and Podium's mark below."""
     head = text(MARGIN, MARGIN + 14, shortened(heading, MAX_HEADING), 28, palette.soft)
-    link = text(MARGIN, size.height - 32, shortened(unquote(address).replace(" ", "%20"), 70), 24, palette.soft)
-    return picture(size, palette.paper, head + content + link + brand(size, palette))
+    shown, space, _ = unquote(address).partition(" ")
+    shown = shown.rpartition("/")[0] if space else shown  # readers would type a space, or not see where it ends
+    link = text(MARGIN, size.height - 32, shortened(shown, 70), 24, palette.soft)
+    edge = box(0, 0, size.width, EDGE, palette.mark)
+    return picture(size, palette.paper, edge + head + content + link + brand(size, palette))
 
 
 def poster(chart: Markup) -> Markup:

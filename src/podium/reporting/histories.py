@@ -92,10 +92,12 @@ def dates(first: datetime, last: datetime) -> Any:
     if span > timedelta(days=DAYS_OF_YEARS):
         form, step = "%Y", 366 * 86_400_000
     elif span > timedelta(days=DAYS_OF_MONTHS):
-        form, step = "%b %Y", 28 * 86_400_000
+        form, step = "%b", 28 * 86_400_000
     else:
         form, step = "%-d %b %Y", 86_400_000
-    return altair().Axis(format=form, tickMinStep=step, labelOverlap=True, labelSeparation=8)
+    with_year = "month(datum.value) == 0 || datum.index == 0 ? timeFormat(datum.value, '%b %Y') : datum.label"
+    label = with_year if form == "%b" else "datum.label"
+    return altair().Axis(format=form, labelExpr=label, tickMinStep=step, labelOverlap=True, labelSeparation=8)
 
 
 def time_axis(moments: pl.Series) -> Any:

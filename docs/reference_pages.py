@@ -172,7 +172,7 @@ def http_page() -> str:
         "The endpoints of `podium serve`. Its page `/api/docs` describes every field. Code generators read",
         "`/api/openapi.json`. Reading public pools needs no key.",
         "",
-        '    curl -H "Authorization: Bearer KEY" http://127.0.0.1:8000/api/v1/pools/karts/leaderboard?top=3',
+        "    curl http://127.0.0.1:8000/api/v1/pools/karts/leaderboard?top=3",
         "",
         "Every answer about a pool has a `Pool-Version` header. Pass it as `since` to wait for a result that you sent.",
         "The leaderboard carries an `ETag`; send it as `If-None-Match` to save traffic.",
@@ -228,7 +228,7 @@ def operation_lines(
     shared = ", ".join(f"`{name}`" for name, text in beside if (name, text) in common)
     successes = (each for status, each in operation["responses"].items() if status[0] == "2")
     answers = sorted({shown(content) for each in successes for content in each.get("content", {}).items()})
-    yield f"- Response: {', '.join(answers) or 'none'}." + f" Also: {shared}." * bool(shared)
+    yield f"- Response: {', '.join(answers) or 'none'}." + f" [Shared](#shared-parameters): {shared}." * bool(shared)
 
 
 def example_address(path: str, parameters: Any) -> str:

@@ -7,6 +7,8 @@ import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
+import numpy as np
+
 from podium.engine.inputs import DUEL, Entrant, Entry, Heat
 from podium.engine.rules import Credit, Points, causes, compare, counts, credit, enter, evidence, kernel, update_state
 from podium.engine.system import System, parameter
@@ -114,7 +116,8 @@ class Xonstat2015(System):
 @kernel
 def whole_seconds(entry: Entry) -> float:
     """Return the number of whole seconds played, at most the duration."""
-    return math.floor(min(entry.played_s, entry.duration_s))
+    whole: float = np.floor(min(entry.played_s, entry.duration_s))
+    return whole
 
 
 @counts.register

@@ -116,7 +116,7 @@ def test_there_are_at_most_eight_alternatives():
     rows = [row for k in range(1, 13) for row in heat("abcD" if k == 12 else "abdc" if k % 2 else "abcd", f"{k}")]
     assert len(deltas(rows, "elo", "c")) == 8
     found = list(deltas(rows, "elo", "d"))
-    assert found[0].startswith("finished heat 12 ")
+    assert found[0].startswith("not quit heat 12 but finished ")
     assert found[-1] == "won all 12 heats"
 
 

@@ -69,7 +69,7 @@ def test_the_home_page_shows_each_pool(season, visitor):
     assert "Bikes 30 riders · 60 events · Trials Fusion Zoë won. Chidi gained most, +67.3." in words(html)
     assert "quiet-pools" not in html
     top = [row.player for row in season.leaderboard("bikes", top=3).players]
-    assert re.findall(r'class="name half"><a [^>]*><bdi>(.*?)</bdi>', html)[:3] == top
+    assert re.findall(r'class="name"><a [^>]*><bdi>(.*?)</bdi>', html)[:3] == top
     assert visitor.get("/", headers={"If-None-Match": answer.headers["etag"]}).status_code == 304
     head = visitor.head("/")
     assert (head.status_code, head.content, head.headers["etag"]) == (200, b"", answer.headers["etag"])

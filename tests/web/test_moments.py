@@ -61,7 +61,7 @@ def compare_board(root, api):
     board = api("/leaderboard?provisional=false&top=50")
     for row, known in zip(root.first("tbody").every("tr"), board["players"], strict=True):
         cells = [cell.text for cell in row.nodes]
-        texts = (cells[0], row.first("th").first("a").text)
+        texts = (re.findall(r"\d+", cells[0])[0], row.first("th").first("a").text)  # an arrow may follow the rank
         assert texts == (str(known["rank"]), known["player"])
         rating = cells[2].split()[0]
         assert as_number(rating) == shown(known["rating"], 0)

@@ -24,7 +24,7 @@ from podium.results.columns import DEFAULTS
 from podium.results.names import admit, normalise
 from podium.results.reading import Results
 from podium.support.part_files import part_file
-from podium.support.words import counted, suggestion, table_html
+from podium.support.words import counted, shown_change, suggestion, table_html
 
 if TYPE_CHECKING:
     from podium.ledger.forecast import Named
@@ -235,7 +235,9 @@ class Rated(boards.Standings):
             raise UnknownError(f"{player!r} is not rated{suggestion(player, self._known_names().to_list())}")
         replayed = self.system, self.events, self.replayed
         changes = [divide_change(*replayed, event_id, name) for event_id in played["event_id"]]
-        return total_reasons(name, changes, int(played["won"].sum()))
+        ratings = played["rating_before"], played["rating"]
+        displayed = sum(shown_change(before, after, self.system.digits) for before, after in zip(*ratings, strict=True))
+        return total_reasons(name, changes, int(played["won"].sum()), float(displayed))
 
     def what_if(self, event_id: str, player: str, *, margin: float | None = None) -> "WhatIf":
         """Calculate how a player's rating change would differ if the event's result had been different.

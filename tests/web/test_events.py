@@ -38,7 +38,7 @@ def test_the_page_explains_why_the_winner_lost_points(site):
     assert page_of(site, f"{EVENT}/Dragana").first("h2").text == "Dragana won, but lost 40.5 points."
     assert card.first("h3").text == "Won 17.5 of 25 duels; 23.1 were expected."
     assert "the overall result counts as one more heat. A draw counts as half." in card.text
-    assert f"5.6 fewer than expected, at about 7 points each: {MINUS}40.5." in card.text
+    assert f"5.6 fewer than expected, at about 7.2 points each: {MINUS}40.5." in card.text
     assert "Lost to Chidi 723 below" in card.text
     opened = [each for each in card.every("details") if "open" in each.attributes]
     assert [each.first("b").text for each in opened] == ["Heat 2"]

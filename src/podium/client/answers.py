@@ -430,7 +430,7 @@ class ReasonTotals(TypedDict):
     events: int  # Number of events.
     won: int  # Number of these events that the player won.
     change: float  # The change in the rating over these events, in points.
-    shown: float  # The change, rounded to one decimal place.
+    shown: float  # The sum of the displayed changes, to one decimal place.
     summary: str  # The main reasons, in a sentence.
     reasons: list[ReasonTotal]  # The kinds of reasons behind the change.
 

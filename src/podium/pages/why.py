@@ -171,6 +171,6 @@ def sum_sentence(explanation: Explanation) -> str:
     if duels.count < 2 or abs(missed) < MIN_MISSED or (points < 0) != (missed > 0):  # noqa: PLR2004  (duels)
         return ""
     size = abs(points / missed)
-    about = f"{size:.0f}" if size >= 1 else f"{size:.1g}"
+    about = f"{size:.1f}".removesuffix(".0") if size >= 1 else f"{size:.1g}"
     each = f"at about {about} point{'' if about == '1' else 's'} each"
     return f"{abs(missed)} {'fewer' if missed > 0 else 'more'} than expected, {each}: {signed(points)}."

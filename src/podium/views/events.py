@@ -150,8 +150,8 @@ def reasons(pool: PoolAt, name: str, events: int = 10) -> ReasonTotals:
     ids = career.event_ids
     played = [k for k, event_id in enumerate(ids) if event_id is not None][-events:]
     newest = range(played[0], len(ids)) if played else range(0)
-    gains = career.gain.tolist()
-    seasons = math.fsum(gains[k] for k in newest if ids[k] is None)
+    begun = [k for k in newest if ids[k] is None]
+    seasons, of_events = career.at(begun), career.at(played)
     newest_events = [find_event(pool, ids[k] or "") for k in played]
     changes = [Changes.by_event(pool.snapshot, event) for event in newest_events]
     won = sum(
@@ -161,7 +161,8 @@ def reasons(pool: PoolAt, name: str, events: int = 10) -> ReasonTotals:
     found = [
         parts_of_change(pool, event, every, number, player) for event, every in zip(newest_events, changes, strict=True)
     ]
-    return total_reasons(player, found, won, seasons)
+    gained = math.fsum(seasons.gain.tolist())
+    return total_reasons(player, found, won, of_events.shown_sum, gained, seasons.shown_sum)
 
 
 def parts_of_change(pool: PoolAt, event: Event, changes: Changes, number: int, player: str) -> list[Part]:

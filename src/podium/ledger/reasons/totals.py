@@ -16,7 +16,7 @@ from podium.ledger.reasons.duels import TIME, Account
 from podium.ledger.reasons.explaining import account_of, find_entrant
 from podium.probability.draws import DRAW
 from podium.support.answers import answer, described
-from podium.support.words import counted, shown_change, shown_parts
+from podium.support.words import counted, shown, shown_parts
 
 DIGITS = 1
 WON, DRAWN, LOST, BEAT_QUITTERS = "won", "drawn", "lost", "ahead of quitters"
@@ -56,7 +56,7 @@ class ReasonTotals:
     events: int = described("Number of events.")
     won: int = described("Number of these events that the player won.")
     change: float = described("The change in the rating over these events, in points.")
-    shown: float = described("The change, rounded to one decimal place.")
+    shown: float = described("The sum of the displayed changes, to one decimal place.")
     summary: str = described("The main reasons, in a sentence.")
     reasons: tuple[ReasonTotal, ...] = described("The kinds of reasons behind the change.")
 
@@ -75,24 +75,37 @@ class Part(NamedTuple):
     event_id: str | None
 
 
-def total_reasons(player: str, changes: Sequence[Sequence[Part]], won: int, seasons: float = 0.0) -> ReasonTotals:
+def total_reasons(
+    player: str,
+    changes: Sequence[Sequence[Part]],
+    won: int,
+    shown_change: float,
+    seasons: float = 0.0,
+    shown_seasons: float = 0.0,
+) -> ReasonTotals:
     """Add up the reasons for a player's changes.
 
     Args:
         changes: the parts of the change in each event, oldest first.
         won: the number of these events that the player won.
+        shown_change: the sum of the displayed changes in these events.
         seasons: the change in points caused by new seasons between these events.
+        shown_seasons: the sum of these changes as displayed.
 
     Returns:
         A total for each kind of reason. The totals add up to the change in the rating, both exactly and as displayed.
     """
     every = [part for parts in changes for part in parts] + [Part(SEASON, seasons, 1, None)] * bool(seasons)
     change = math.fsum(part.points for part in every)
-    total = shown_change(0.0, change, DIGITS)
     present = {part.kind for part in every}
     kinds = {kind: [part for part in every if part.kind == kind] for kind in KINDS if kind in present}
     sums = [math.fsum(part.points for part in parts) for parts in kinds.values()]
-    rounded = dict(zip(kinds, shown_parts(sums, total, DIGITS), strict=True))
+    in_events = {kind: value for kind, value in zip(kinds, sums, strict=True) if kind != SEASON}
+    parts_shown = shown_parts([*in_events.values()], shown(shown_change, DIGITS), DIGITS)
+    rounded = dict(zip(in_events, parts_shown, strict=True))
+    if seasons:
+        rounded[SEASON] = shown(shown_seasons, DIGITS)
+    total = sum(rounded.values(), Decimal(0))
     reasons = tuple(
         ReasonTotal(
             kind,

@@ -24,7 +24,7 @@ from podium.service.web.player_tiles import Tile, facts_on, lead_on, rating_note
 from podium.service.web.visiting import VisiblePool
 from podium.store.reading.hindsight import HindsightPoint
 from podium.support.words import counted, ordinal, ordinal_number, shown
-from podium.views.player_models import CurvePoint, PlayerCard
+from podium.views.player_models import CurvePoint, FormLine, PlayerCard
 
 MAX_POINTS = 300
 ROWS = 50  # number of changes per page
@@ -108,7 +108,9 @@ def chart(
     header: rendering.PoolHeader, card: PlayerCard, curve: tuple[CurvePoint, ...], hindsight: tuple[HindsightPoint, ...]
 ) -> Markup:
     name = card.player
-    days = sorted((*card.form, *card.best_days, *card.worst_days), key=lambda day: day.shown)
+    drawn = [point for point in curve if point.event_id]
+    played: list[CurvePoint | FormLine] = [*drawn, *card.best_days, *card.worst_days]
+    days = sorted(played, key=lambda day: day.shown)
     ends = ("worst day", days[0], -1), ("best day", days[-1], 1)
     causes = {day.event_id: f"{words} {header.change(day.shown)}" for words, day, sign in ends if sign * day.shown > 0}
     points = [

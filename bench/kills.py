@@ -31,7 +31,7 @@ from serving import PODIUM, free_port, postgres
 from workers import children
 
 import podium
-from podium.store import Store, reports
+from podium.store import Store
 from podium.store.keys import list_webhooks
 from podium.systems import find
 
@@ -135,7 +135,7 @@ class Reporters:
     def __init__(self, store, port):
         store.create_pool("ladder", find("elo")(), reports="100%")
         self.names = [f"p{number}" for number in range(PLAYERS)]
-        links = reports.change_links(store, "ladder", "give", self.names)
+        links = store.change_links("ladder", "give", self.names)
         self.addresses = {link.player: f"http://127.0.0.1:{port}{link.path}" for link in links}
         self.store, self.confirmed, self.ends = store, [], threading.Event()
         self.thread = threading.Thread(target=self.run, daemon=True)
@@ -149,7 +149,7 @@ class Reporters:
                 form |= {f"name-{k}": name, f"place-{k}": k + 1}
             if not self.send(one, form):
                 return
-            for report in reports.list_reports(self.store, "ladder"):
+            for report in self.store.list_reports("ladder"):
                 if self.send(other, {"report": report.report_id, "act": "confirm"}):
                     self.confirmed.append(report.report_id)
 
@@ -173,7 +173,7 @@ class Reporters:
         events = [entry.subject for entry in self.store.log("ladder", most=10_000) if entry.kind == "submit"]
         return {
             "confirmed": len(self.confirmed), "counted": len(events), "lost": len({*self.confirmed} - {*events}),
-            "twice": len(events) - len({*events}), "waiting": len(reports.list_reports(self.store, "ladder")),
+            "twice": len(events) - len({*events}), "waiting": len(self.store.list_reports("ladder")),
         }  # fmt: skip
 
 

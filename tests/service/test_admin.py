@@ -182,6 +182,18 @@ def test_a_change_in_the_meantime_shows_the_preview_again(store):
     assert store.event("main", "e3").status == "voided"
 
 
+def test_a_preview_names_events_by_their_titles(store):
+    for number in (3, 4):
+        titled = [row | {"title": f"Grand Prix {number}"} for row in rows(number, "abcd")]
+        store.amend("main", titled, reason="titles")
+    admin = Admin(store)
+    dry = words(admin.send(admin.get("/events/e3"), "/events/e3", **{"player-0": "d", "player-3": "a"}).text)
+    assert "Grand Prix 3 Correct Grand Prix 3" in dry
+    assert re.search(r"Events that change Grand Prix 3 \d players Grand Prix 4 \d players e5 \d players", dry), dry[
+        -900:
+    ]
+
+
 def test_a_correction_needs_a_reason(store):
     admin, version = Admin(store), store.version("main")
     dry = admin.send(admin.get("/events/e3"), "/events/e3/void")
@@ -389,6 +401,9 @@ def test_each_role_sees_only_its_own_pages_and_pool(store, role):
     statuses = {page: admin.get(page).status_code for page in PAGES}
     assert {page for page in PAGES if statuses[page] == 200} == allowed
     assert {*statuses.values()} - {200} <= {403}
+    links = {page: re.findall(r'"Administer .*?</nav>', admin.get(page).text, re.DOTALL) for page in allowed}
+    assert [page for page, found in links.items() if len(found) != (role != "read")] == []
+    assert [page for page, found in links.items() if ("/settings" in str(found)) != (role == "admin")] == []
     elsewhere = [admin.client.get(f"/admin/{pool}{page}") for pool in ("other", "none") for page in PAGES]
     assert {each.status_code for each in elsewhere} == {403}
     listed = admin.client.get("/admin").text

@@ -97,6 +97,18 @@ def test_a_row_can_be_dragged_by_its_number(site, key, screens):
     assert page.locator("ol bdi").all_inner_texts() == ["Tobi", "Kim", "Bo"]
 
 
+def test_entrants_of_a_race_can_be_tapped(site, key, screens):
+    page = screens(390)
+    sign_in(page, key, "night")
+    page.goto("/admin/night/races")
+    page.fill("[name=entrants]", "Waldemar\nBo")
+    for name in ("Kim", "Bo", "Tobi"):
+        page.click(f"[data-names] :text-is('{name}')")
+    assert page.input_value("[name=entrants]") == "Waldemar\nKim\nTobi"
+    assert page.locator("[data-names] [aria-pressed=true]").all_inner_texts() == ["Tobi", "Kim"]
+    assert_readable(page)
+
+
 def test_a_correction_marks_its_differences(site, key, screens):
     page = screens(390)
     sign_in(page, create_key(site.store.engine, "steward", "admin"), "night")

@@ -71,12 +71,10 @@ class Section:
 class FormsPage(Page):
     sections: tuple[Section, ...]
     heading = ""  # if empty, the title is used
-    current = ""  # the current link to a pool's pages
     state: tuple[str, ...] = ()  # the pool's newest and next event, and its size
     refusal = ""  # the reason why the form had no effect
     secret = ""  # shown only once
     shown = "key"  # the kind of secret
-    may_administer = True
 
     def __init__(self, title: str, **content: Any) -> None:
         super().__init__("forms.html", title, **content)

@@ -238,7 +238,7 @@ def overview(admission: Admission, _form: Form) -> FormsPage:
         heading=f"Administer {header.title}",
         state=state_of(admission.store, pool, header),
         sections=tuple(sections),
-        may_administer=may_administer,
+        current="Overview",
     )
 
 

@@ -7,6 +7,7 @@ from podium.ledger.forecast import names_in
 from podium.ledger.leaderboard import instant
 from podium.service.admin.forms import Done, acts, shows
 from podium.service.admin.intents import POOL_ADDRESS, Admission, Sender
+from podium.service.admin.tonight import MAX_NAMES
 from podium.service.http.visitors import Form
 from podium.service.web.rendering import Page, PageRouter
 from podium.store.writing.fixtures import CANCELLED
@@ -39,7 +40,8 @@ def planned_race(admission: Admission, form: Form) -> Page:
         "anybody": "yes" if planned.entrants is None else "",
     }
     is_cancelled = planned.status == CANCELLED
-    return race_page(admission, f"Change {race_id}", race_id, content, is_new=False, is_cancelled=is_cancelled)
+    title = f"Change {planned.title or race_id}"
+    return race_page(admission, title, race_id, content, is_new=False, is_cancelled=is_cancelled)
 
 
 def race_page(
@@ -51,6 +53,7 @@ def race_page(
         pool=admission.header,
         race_id=race_id,
         form=content,
+        names=admission.store.frequent_players(admission.pool, MAX_NAMES),
         is_new=is_new,
         is_cancelled=is_cancelled,
         refusal="",

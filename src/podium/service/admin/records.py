@@ -64,7 +64,7 @@ def log(
         "log.html",
         "Log",
         pool=pool_header(store.pool(admission.pool)),
-        may_administer=admission.may("admin"),
+        current="Log",
         records=records,  # newest first
         of_events=tuple(map(current_kind, EVENT_KINDS)),  # kinds of entries about an event
         deeds=DEEDS,

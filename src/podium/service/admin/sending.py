@@ -178,7 +178,7 @@ def upload_page(admission: Admission, form: Form) -> Page:
         formats=formats(),
         chosen=form.text("format") or RESULTS,
         form={name: form.text(name) for name in WRITTEN},
-        may_administer=admission.may("admin"),
+        current="Enter results",
         today=admission.header.today,
         places=PLACES,
         max_megabytes=MAX_UPLOAD_BYTES // 1_000_000,

@@ -283,6 +283,7 @@ class Page(SimpleNamespace):
     description = ""  # shown in previews of links to the page
     picture = ""  # path of a PNG that is shown in previews
     tab = ""  # current tab: leaderboard, events, standings, calendar, compare or system
+    current = ""  # current link between the organisers' pages of a pool
     pool: PoolHeader | None = None
     newest_entry: int | None = None  # newest log entry that the page includes; if set, the page reports later entries
 
@@ -302,6 +303,7 @@ class Site:
     signed_in: str = ""  # the name of the visitor's key, if any
     token: str = ""  # token for the session's forms; empty if nobody has signed in
     may_write: bool = False  # True if the visitor may enter results in this pool
+    may_administer: bool = False
     done: str = ""  # sentence about the action that led here
     undo: str = ""  # number of the stored change that would undo the action
     is_static: bool = False  # True if the page becomes a file, which has no forms
@@ -334,6 +336,7 @@ def site(request: Request, pool: PoolHeader | None) -> Site:
         signed_in=getattr(request.state, "signed_in", ""),
         token=getattr(request.state, "token", ""),
         may_write=pool is not None and key is not None and key.may("write", pool.name),
+        may_administer=pool is not None and key is not None and key.may("admin", pool.name),
         done=done,
         undo=undo,
         is_static=is_static(request),

@@ -14,7 +14,8 @@ from podium.store.writing.proposals import Act, Proposal
 from podium.store.writing.receipts import Totals, names_with, with_receipts
 from podium.support.immutable import immutable
 from podium.views.board import ESTABLISHED, Board
-from podium.views.names import find_event, present_names
+from podium.views.events import titles_of
+from podium.views.names import find_event, find_events, present_names
 
 MAX_EVENTS = 100  # maximum number of events in a preview
 
@@ -35,6 +36,7 @@ class MovedEvent:
     """An event in which a rating change would be different."""
 
     event_id: str | None  # None for the start of a season
+    title: str | None  # before the change
     changes: int  # number of changes that would be added, altered or removed
 
 
@@ -73,7 +75,7 @@ def preview(pool: PoolReader, act: Act) -> Preview:
         not proposal.entries,
         done.totals,
         amended_lines(pool, proposal),
-        () if done.moves is None else moved_events(done.moves),
+        () if done.moves is None else moved_events(pool, done.moves),
         () if done.moves is None else moved_ratings(pool, done.moves, proposal),
         int(pool.snapshot.standings.best_first.size),
         with_receipts(done, MAX_EVENTS).answer,
@@ -93,10 +95,13 @@ def amended_lines(pool: PoolReader, proposal: Proposal) -> tuple[CorrectedLine, 
     return tuple(corrected_lines(before, after, {number: kind_and_name(name)[1] for number, name in names.items()}))
 
 
-def moved_events(moves: Moves) -> tuple[MovedEvent, ...]:
-    """Return the first events whose rating changes would differ, in the order of rating, and their total number."""
-    counts = moves.count_by_event()[:MAX_EVENTS]
-    return tuple(MovedEvent(moves.after.events.id_of(uid), count) for uid, count in counts)
+def moved_events(pool: PoolReader, moves: Moves) -> tuple[MovedEvent, ...]:
+    """Return the first events whose rating changes would differ, in the order of rating."""
+    counts = [(moves.after.events.id_of(uid), count) for uid, count in moves.count_by_event()[:MAX_EVENTS]]
+    events = find_events(pool, [event_id for event_id, _ in counts if event_id is not None])
+    stored = titles_of(pool, [event.content_seq for event in events])
+    titles = {event.event_id: stored[event.content_seq].title for event in events}
+    return tuple(MovedEvent(event_id, titles.get(event_id or ""), count) for event_id, count in counts)
 
 
 def moved_ratings(pool: PoolReader, moves: Moves, proposal: Proposal) -> tuple[MovedRating, ...]:

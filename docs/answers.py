@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from podium.service.api import pages
+from podium.service.http.json import POOLS_PATH
 
 SOURCE = Path(__file__).parents[1] / "src" / "podium"
 FOLDER = SOURCE / "client"
@@ -75,21 +76,19 @@ def recorded_examples() -> dict[str, Any]:
     from starlette.testclient import TestClient
 
     from podium.service import create_app
-    from podium.store import Store, reports
+    from podium.store import Store
     from podium.store.keys import create_key
-    from podium.systems import find
 
     found: dict[str, Any] = {}
     with tempfile.TemporaryDirectory() as folder, closing(Store(f"{folder}/podium.db")) as store:
-        store.create_pool(
-            "karts",
-            find("adaptive")(),
-            title="Kart League",
-            player_word="driver",
-            public=True,
-            points_scheme="f1",
-            reports="50% 48h",
-        )
+        app = create_app(store)
+        document = app.openapi()
+        schemas = document["components"]["schemas"]
+        headers = {"Authorization": f"Bearer {create_key(store.engine, 'docs', 'admin')}"}
+        with TestClient(app, headers=headers) as client:
+            request = schemas["NewPool"]["examples"][0]
+            note_example(found, document["paths"][POOLS_PATH]["post"], client.post(POOLS_PATH, json=request))
+        store.describe_pool("karts", points_scheme="f1", reports="50% 48h")
         store.submit("karts", [  # a year of weekly races, after which ratings change little
             {"event_id": f"2024-{week}", "started_at": f"2024-{week // 4 + 1:02}-{week % 4 * 7 + 1:02}"}
             | {"player": name, "position": place}
@@ -103,15 +102,11 @@ def recorded_examples() -> dict[str, Any]:
                 for place, name in enumerate((winner, *rest), start=1)
             ])  # fmt: skip
         store.register("karts", "lobby-9", ["ana", "ben"])
-        ana, *_ = reports.change_links(store, "karts", "give")
-        player = reports.player_with(store, "karts", ana.path.rpartition("/")[2])
+        ana, *_ = store.change_links("karts", "give")
+        player = store.player_with("karts", ana.path.rpartition("/")[2])
         rows = [{"event_id": "e", "player": name, "position": place} for place, name in enumerate(("ana", "ben"), 1)]
         today = datetime.now(UTC).isoformat()
-        reports.add_report(store, "karts", player, [row | {"started_at": today} for row in rows], form="1")
-        app = create_app(store)
-        document = app.openapi()
-        schemas = document["components"]["schemas"]
-        headers = {"Authorization": f"Bearer {create_key(store.engine, 'docs', 'admin')}"}
+        store.add_report("karts", player, [row | {"started_at": today} for row in rows], form="1")
         operations = [
             (method, path, operation)
             for path, methods in document["paths"].items()

@@ -67,13 +67,17 @@ def test_a_race_is_planned_in_the_zone(store, admin):
     assert 'value="2199-07-01T20:00"' in admin.get("/admin/karts/races/summer").text
 
 
-def test_the_calendar_shows_months_and_the_effect_of_winning(admin):
-    assert "Favourite: " in words(admin, "/karts/calendar")
+def test_the_calendar_shows_months_and_the_effect_of_winning(store, admin):
+    assert "), who would get <" in words(admin, "/karts/calendar").partition("Favourite: ")[2]
     admin.cookies.set("me", "a:karts")
     page = words(admin, "/karts/calendar")
+    store.plan_fixture("karts", "other", starts_at=LATE + timedelta(days=60_001), title="", entrants=["b", "c"])
+    other = words(admin, "/karts/calendar").partition("you are not entered")[2]
+    assert "If you entered, your chance to win would be " in other
+    store.cancel_fixture("karts", "other")
     admin.cookies.delete("me")
-    effects = 'A win: <span class="gain">+'
-    assert page.index("May 2190</h2>") < page.index(effects) < page.index(', a loss: <span class="loss">')
+    effects = '. You would get <span class="gain">+'
+    assert page.index("May 2190</h2>") < page.index(effects) < page.index('</span> for a win and <span class="loss">')
 
 
 def test_tonight_is_the_day_in_the_zone(store):

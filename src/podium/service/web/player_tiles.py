@@ -117,8 +117,8 @@ class Upcoming:
 
     def ends(self) -> list[tuple[str, Decimal]]:
         """Return the best and the worst place with their changes, or nothing if they are unknown."""
-        lines, is_duel = self.lines(), len(self.race.sides) == DUEL_SIDES
-        words = ("A win", "a loss") if is_duel else ("Winning", "last")
+        lines, is_duel = self.lines(), self.stakes is not None and self.stakes.sides == DUEL_SIDES
+        words = ("a win", "a loss") if is_duel else ("winning", "last place")
         return [(word, self.change(line)) for word, line in zip(words, lines[:1] + lines[-1:], strict=False)]
 
     @property
@@ -149,19 +149,30 @@ def upcoming(
 
 
 def outlook_of(
-    store: Store, kept: KeptStakes, pool: PoolHeader, race: Fixture, player: str, *, draws: bool, has_key: bool
+    store: Store,
+    kept: KeptStakes,
+    pool: PoolHeader,
+    race: Fixture,
+    player: str,
+    *,
+    draws: bool = False,
+    has_key: bool = False,
+    enters: bool = False,
 ) -> Upcoming:
-    """Return a race with its effects on an entered player. `draws` has the same meaning as in `upcoming`."""
+    """Return a race with its effects on an entered player or, with `enters`, on any player who enters.
+
+    `draws` has the same meaning as in `upcoming`.
+    """
     is_entered = any(player == starter.player for starter in race.entrants or ())
-    if not is_entered or len(race.sides) < 2:  # noqa: PLR2004  (nobody to meet)
+    if not (is_entered or enters) or len(race.sides) < 2:  # noqa: PLR2004  (nobody to meet)
         return Upcoming(pool, race, is_entered, None, waits=False)
     if len(race.sides) > MAX_EXACT and not draws:
-        return Upcoming(pool, race, True, None, waits=True)
+        return Upcoming(pool, race, is_entered, None, waits=True)
     try:
         stakes = kept.of_race(store, pool.name, race, player, has_key=has_key).stakes
     except PodiumError:  # the race's page gives the reason
         stakes = None
-    return Upcoming(pool, race, True, stakes, waits=False)
+    return Upcoming(pool, race, is_entered, stakes, waits=False)
 
 
 def facts_on(header: PoolHeader, card: PlayerCard) -> list[str | Markup]:

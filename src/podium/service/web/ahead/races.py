@@ -289,21 +289,21 @@ def calendar(visit: VisiblePool, kept: CurrentStakes) -> Response:
         if fixture.fixture_id not in known
     ]
     pool, player = visit.header, rendering.chosen_player(visit.request)
+    own: dict[str | None, float] = {}
+    with suppress(UnknownError):  # the visitor has chosen nobody, or the player was renamed
+        own = {line.event_id: line.shown for line in visit.store.player_changes(pool.name, player).rows}
 
     def outlook_on(race: Fixture, name: str) -> Upcoming:
-        return outlook_of(visit.store, kept, pool, race, name, draws=False, has_key=False)
+        return outlook_of(visit.store, kept, pool, race, name, enters=name == player)
 
     def outlook_of_one(race: Fixture) -> tuple[str, Upcoming]:
-        name = default_player(visit.request, race)
+        name = player if own else default_player(visit.request, race)
         found = outlook_on(race, name)
         if name != player and found.stakes is not None:
             name = found.stakes.favourite
             found = outlook_on(race, name)
         return name, found
 
-    own: dict[str | None, float] = {}
-    with suppress(UnknownError):  # the visitor has chosen nobody, or the player was renamed
-        own = {line.event_id: line.shown for line in visit.store.player_changes(pool.name, player).rows}
     return visit.show(
         "calendar.html",
         "Calendar",

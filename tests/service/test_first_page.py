@@ -48,7 +48,7 @@ def test_the_home_page_shows_the_biggest_upset_of_the_week(sqlite_store):
     page = words(html)
     assert "The least expected result of the last seven days" in page
     assert f"Ben won and gained {found.event.shown:.1f} points. The ratings gave Ben " in page
-    assert [line[0] for line in lines(html, "quiet-pools")] == ["old 2 players"]
+    assert [line[0] for line in lines(html, "quiet-pools")] == ["old 2 players · Elo"]
 
 
 def test_an_upset_is_a_place_and_an_expected_number_of_opponents(sqlite_store):

@@ -235,8 +235,7 @@ class Rated(boards.Standings):
             raise UnknownError(f"{player!r} is not rated{suggestion(player, self._known_names().to_list())}")
         replayed = self.system, self.events, self.replayed
         changes = [divide_change(*replayed, event_id, name) for event_id in played["event_id"]]
-        ratings = played["rating_before"], played["rating"]
-        displayed = sum(shown_change(before, after, self.system.digits) for before, after in zip(*ratings, strict=True))
+        displayed = shown_change(played["rating_before"][0], played["rating"][-1], self.system.digits)
         return total_reasons(name, changes, int(played["won"].sum()), float(displayed))
 
     def what_if(self, event_id: str, player: str, *, margin: float | None = None) -> "WhatIf":

@@ -29,7 +29,7 @@ from podium.service.http.json import POOLS_PATH
 from podium.service.http.requests import WROTE, WROTE_S, read_one_moment
 from podium.service.http.visitors import send_cookie
 from podium.support.immutable import immutable
-from podium.support.words import part, plural, shown
+from podium.support.words import part, plural, shown, shown_change
 
 if TYPE_CHECKING:
     from podium.store.keys import ApiKey
@@ -251,6 +251,10 @@ class PoolHeader:
     def change_link(self, event_id: str, player: str, points: float | Decimal | None) -> str:
         """Return a change as a link to its reasons, or a dash if there is no change."""
         return numbers.change_link(points, self.path("events", event_id), player, self.digits)
+
+    def last_change(self, spark: tuple[float, ...]) -> str:
+        """Return the difference between the last two ratings, or a dash if there is only one."""
+        return numbers.change(shown_change(spark[-2], spark[-1], self.digits)) if len(spark) > 1 else numbers.DASH
 
 
 def pool_header(pool: Pool) -> PoolHeader:

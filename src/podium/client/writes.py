@@ -45,7 +45,8 @@ class WriteRoutes:
             public: True if anyone can read the pages and data without a key. Initially false.
             time_zone: Time zone of dates on pages, such as Europe/Berlin.
             points_scheme: Championship points: the name of a scheme or a list of points, plus any settings.
-            display: How scores are shown, and IDs: `factor=100 floor=0 ids=public tiers=Bronze:0,Silver:1400`.
+            display: How scores are shown: `factor` multiplies them, `floor` is the lowest, and `tiers` names ranges.
+                `ids=public` shows players' IDs. Example: `factor=100 floor=0 ids=public tiers=Bronze:0,Silver:1400`.
             reports: When results that players report count, such as `50% 48h`. Empty if players cannot report.
 
         Returns:

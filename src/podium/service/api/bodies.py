@@ -65,7 +65,12 @@ Positive = Annotated[float, Field(gt=0.0)]
 SentUrl = Annotated[str, Field(min_length=1, max_length=MAX_URL)]
 Weight = Annotated[float, Field(gt=0.0, le=MAX_WEIGHT)]
 SystemName = Annotated[
-    str, Field(min_length=1, max_length=64, description="Name of the rating system, such as adaptive or glicko2.")
+    str,
+    Field(
+        min_length=1,
+        max_length=64,
+        description="Name of the rating system, such as adaptive or glicko2. `podium systems` lists all.",
+    ),
 ]
 Parameters = Annotated[
     dict[Annotated[str, Field(max_length=64)], float | int | bool | str | None],
@@ -249,7 +254,9 @@ class Description(Strict):
         "Championship points: the name of a scheme or a list of points, plus any settings.", MAX_CHARACTERS
     )
     display: str | None = new_text(
-        "How scores are shown, and IDs: `factor=100 floor=0 ids=public tiers=Bronze:0,Silver:1400`.", 1_000
+        "How scores are shown: `factor` multiplies them, `floor` is the lowest, and `tiers` names ranges. `ids=public`"
+        " shows players' IDs. Example: `factor=100 floor=0 ids=public tiers=Bronze:0,Silver:1400`.",
+        1_000,
     )
     reports: str | None = new_text(
         "When results that players report count, such as `50% 48h`. Empty if players cannot report.", 100

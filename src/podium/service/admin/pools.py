@@ -216,7 +216,7 @@ def overview(admission: Admission, _form: Form) -> FormsPage:
         reported = item("Reported results", "reports", "Give players links to report results. Decide objections.")
         people = (
             item(header.words.capitalize(), "players", "Merge two accounts, rename, or anonymize."),
-            item("Begin a season", "seasons", "Pull the ratings together for a new season."),
+            item("Begin a season", "seasons", "Keep a part of each lead for a new season."),
             item("System", "system", "The rating system. You see the effect of a change first."),
         )
         access = (
@@ -287,7 +287,7 @@ def settings_page(admission: Admission, _form: Form) -> FormsPage:
             Field("every", "Time between events", choices=INTERVALS),
         ),
         button="Check the changes",
-        notes=("You can change this while the pool has fewer than 50 events.",),
+        notes=("You can change this while there are fewer than 50 events.",),
     )
     note = "All results, corrections, settings and names, in a file that Podium can read again."
     file = Item(f"{pool.name}.jsonl", address=f"{base}/export", note=note)

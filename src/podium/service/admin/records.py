@@ -219,7 +219,7 @@ def ids_page(admission: Admission, player: str, seen: Anonymization) -> FormsPag
 def seasons_page(admission: Admission, _form: Form) -> FormsPage:
     pool = admission.header
     starts = "Number of its first event" if pool.is_undated else f"Start ({pool.zone}), not in the future"
-    share = "How much of the ratings to keep (%)"
+    share = "How much of each lead to keep (%)"
     example = "If newcomers have 1500: with 50, a player at 1700 starts at 1600. With 0, everyone starts level."
     faster = "Less certain ratings move faster in the first events of the season."
     begin = Section(

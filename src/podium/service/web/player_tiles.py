@@ -144,8 +144,9 @@ def upcoming(
     """
     ahead = store.fixtures(pool.name, ahead=True, most=MAX_AHEAD)
     own = [race for race in ahead if any(player == starter.player for starter in race.entrants or ())]
-    race = next(iter([*own, *ahead]), None)
-    return None if race is None else outlook_of(store, kept, pool, race, player, draws=draws, has_key=has_key)
+    if own:
+        return outlook_of(store, kept, pool, own[0], player, draws=draws, has_key=has_key)
+    return Upcoming(pool, ahead[0], False, None, waits=False) if ahead else None
 
 
 def outlook_of(
@@ -157,14 +158,10 @@ def outlook_of(
     *,
     draws: bool = False,
     has_key: bool = False,
-    enters: bool = False,
 ) -> Upcoming:
-    """Return a race with its effects on an entered player or, with `enters`, on any player who enters.
-
-    `draws` has the same meaning as in `upcoming`.
-    """
+    """Return a race with its effects on a player, who enters it if necessary. `draws` is as in `upcoming`."""
     is_entered = any(player == starter.player for starter in race.entrants or ())
-    if not (is_entered or enters) or len(race.sides) < 2:  # noqa: PLR2004  (nobody to meet)
+    if len(race.sides) < 2:  # noqa: PLR2004  (nobody to meet)
         return Upcoming(pool, race, is_entered, None, waits=False)
     if len(race.sides) > MAX_EXACT and not draws:
         return Upcoming(pool, race, is_entered, None, waits=True)

@@ -294,7 +294,7 @@ def calendar(visit: VisiblePool, kept: CurrentStakes) -> Response:
         own = {line.event_id: line.shown for line in visit.store.player_changes(pool.name, player).rows}
 
     def outlook_on(race: Fixture, name: str) -> Upcoming:
-        return outlook_of(visit.store, kept, pool, race, name, enters=name == player)
+        return outlook_of(visit.store, kept, pool, race, name)
 
     def outlook_of_one(race: Fixture) -> tuple[str, Upcoming]:
         name = player if own else default_player(visit.request, race)

@@ -190,12 +190,12 @@ def plan_and_change(page, key, race_id, look):
     page.get_by_label("Event ID").fill(race_id)
     page.get_by_label("Title").fill("Sprint")
     page.get_by_label("Start, UTC").fill(f"{datetime.now(UTC):%Y-%m-%dT%H:%M}")
-    page.get_by_label("Entrants").fill("\n".join(FIELD[:4]))
+    page.get_by_label("Entrants, one name per line").fill("\n".join(FIELD[:4]))
     page.get_by_role("button", name="Plan").click()
     assert "What each place would be worth" in page.inner_text("main")
     look()
     page.get_by_role("link", name="Change this race").click()
-    page.get_by_label("Entrants").fill("\n".join(FIELD[:5]))  # a late entrant
+    page.get_by_label("Entrants, one name per line").fill("\n".join(FIELD[:5]))  # a late entrant
     page.get_by_role("button", name="Save").click()
     assert "5 players" in page.inner_text("main")
     page.get_by_role("link", name="Change this race").click()

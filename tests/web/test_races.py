@@ -187,6 +187,8 @@ def plan_and_change(page, key, race_id, look):
     page.fill("[name=key]", key)
     page.click("button.main")
     look()
+    if not page.get_by_label("Event ID").is_visible():
+        page.get_by_text("More", exact=True).click()
     page.get_by_label("Event ID").fill(race_id)
     page.get_by_label("Title").fill("Sprint")
     page.get_by_label("Start, UTC").fill(f"{datetime.now(UTC):%Y-%m-%dT%H:%M}")

@@ -69,12 +69,11 @@ def standings(
     elif form is Format.json:
         typer.echo(as_json(found).decode())
     else:
-        table, title = standings_table(found, rows, "player" if teams is None else "team", form), ""
-        if form is Format.table:
-            heats = " in each heat" if has_heats(frame) else ""
-            title = title_of(found, scheme, teams, heats)
-            table = table.rename({"wins": "heat wins"} if heats else {})
-        show.show(table, form, title, max_rows=SHOWN_ROWS)
+        table = standings_table(found, rows, "player" if teams is None else "team", form)
+        heats = " in each heat" if has_heats(frame) else ""
+        if heats and form is Format.table:
+            table = table.rename({"wins": "heat wins"})
+        show.show(table, form, title_of(found, scheme, teams, heats), max_rows=SHOWN_ROWS)
 
 
 def events_in(frame: "pl.DataFrame", pool: str | None, season: str | None) -> "pl.DataFrame":

@@ -25,7 +25,7 @@ class NotVerifiedError(PodiumError):
 
 
 def read_heads(text: str) -> "list[Head]":
-    """Return the heads in the file with this name or, if there is no such file, the head in the text."""
+    """Return the heads in the file with this name. If the file does not exist, return the head in the text."""
     from podium.log.chain import parse_head
 
     path = Path(text)

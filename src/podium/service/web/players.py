@@ -58,6 +58,7 @@ def player(
     hindsight = store.hindsight_curve(visit.pool, player, since) if header.has_hindsight else ()
     ahead = upcoming(store, kept, header, card.player, draws=draws, has_key=visit.visitor.key is not None)
     changes = store.player_changes(visit.pool, card.player).rows
+    in_form = {line.event_id for line in card.form}
     established = "established " if can_be_provisional(pool.system) else ""
     played = "" if active == "any" else f" who played {boards.spans_of(pool)[active].words}"
     listed = f"{counted(card.listed, f'{established}{header.word}')}{played}"
@@ -74,7 +75,7 @@ def player(
         tiles=(Tile("Rating", header.score(card), rating_note(header, card)), rank_tile(card, listed)),
         facts=facts_on(header, card),
         picture=rendering.pool_address(visit.pool, "events", card.form[0].event_id or "", card.player, "picture.png"),
-        changes=changes[: 1 + [line.event_id for line in changes].index(card.form[-1].event_id)],  # with new seasons
+        changes=changes[: 1 + max(k for k, line in enumerate(changes) if line.event_id in in_form)],  # with new seasons
         race=None if ahead is None else ahead.note(card),
         rival=next((other for other in [*above[-1:], *others] if other != card.player), ""),
         waits=ahead is not None and ahead.waits,

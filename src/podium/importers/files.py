@@ -19,7 +19,7 @@ from podium.importers.grid import DIGITS, LINES, TITLE, VALUE, Choice, Grid, Sou
 from podium.importers.sources import UTF16_MARKS, Source, decode, refuse_file, unmarked_codec
 from podium.importers.stored import from_database, from_spreadsheet, quoted
 from podium.importers.trees import from_tree, text_of_page
-from podium.results.headings import HEADS, encoding_of, is_heading
+from podium.results.headings import HEADS, encoding_of, has_foreign_heading, is_heading
 from podium.results.plain_rows import DELIMITERS, counted_from, from_csv, malformed_rows, rows_of
 from podium.results.reading import parse_parquet
 
@@ -31,6 +31,8 @@ MARKED = re.compile(r"[;\t|]|,.*,")  # text with delimiters between cells
 LONELY = re.compile(r"(?<![a-zA-Z])[^\0-\x7f](?![a-zA-Z])|[\x80-\x9f]|[^\0-\xff]")
 CHESS_TITLES = HEADS["titles"]
 BLANK = "\1"  # precedes the number of a column without a heading
+CELL_ENDS = r"[,;\t|\r\n]"
+HEAD_BYTES = 1 << 12  # number of bytes that usually contain the header
 START_CHARACTERS = 1 << 17  # number of characters that certainly contain the header and one row
 
 
@@ -178,7 +180,11 @@ PICTURES = {
 WEB_PAGE = re.compile(rb"<(?:(?:!doctype )?html|body|div|h[1-4]|p|table)\b", re.IGNORECASE)
 CONTROLS = re.compile(rb"[\0-\x08\x0E-\x1F]")  # do not occur in any text
 SHOWN_START = 256  # number of bytes that reveal the format of a file
-ALPHABETS = {"cp1252": "Western Europe", "cp1250": "Central Europe", "cp1251": "Cyrillic"}
+ALPHABETS = {
+    "cp1252": "Western Europe", "cp1250": "Central Europe", "cp1251": "Cyrillic", "cp1253": "Greek",
+    "cp1254": "Turkish", "cp1256": "Arabic", "gb18030": "Chinese", "big5": "Chinese, traditional",
+    "shift_jis": "Japanese", "euc_kr": "Korean",
+}  # fmt: skip
 ENCODINGS = tuple(Choice(own, "source.encoding", code) for code, own in ALPHABETS.items())
 
 
@@ -263,7 +269,10 @@ def language_encoding(content: bytes, *, is_bare: bool = False) -> str | None:
         return None
     western, central = (content[:START_CHARACTERS].decode(codec, "replace") for codec in ("cp1252", "cp1250"))
     is_either = is_bare and western == central and not LONELY.search(western)
-    return encoding_of(re.split(r"[,;\t|\r\n]", western)) or ("cp1252" if is_either else None)
+    found = encoding_of(re.split(CELL_ENDS, western))
+    heads = ((codec, re.split(CELL_ENDS, content[:HEAD_BYTES].decode(codec, "replace"))) for codec in ALPHABETS)
+    found = found or next((codec for codec, head in heads if has_foreign_heading(head)), None)
+    return found or ("cp1252" if is_either else None)
 
 
 def without_empty_rows(grid: Grid) -> Grid:

@@ -14,7 +14,7 @@ from podium.results.columns import ALL
 WORDS = tomllib.loads(Path(__file__).with_name("words.toml").read_text(encoding="utf-8"))
 SYNONYMS, SIDES, OTHERWISE = WORDS["columns"], WORDS["sides"], WORDS["otherwise"]
 HEADS = {key: words.split() for key, words in WORDS["heads"].items()}
-DISTANCES, STARTS, QUARTERS, BESIDE_TIMES, LEGS, WEIGHTS, PEGS, LANES, SETS, EITHER, LESS, THREES = (
+DISTANCES, STARTS, QUARTERS, BESIDE_TIMES, LEGS, WEIGHTS, PEGS, LANES, SETS, EITHER, LESS, THREES, COUPLES, BOARDS = (
     {*HEADS[key]}
     for key in [
         "distances",
@@ -29,6 +29,8 @@ DISTANCES, STARTS, QUARTERS, BESIDE_TIMES, LEGS, WEIGHTS, PEGS, LANES, SETS, EIT
         "either",
         "less",
         "threes",
+        "couples",
+        "boards",
     ]
 )
 DOUBTFUL, WEAK, YEARS, CLASSES, PAIRING, PAIRS, AND, LAPS_WORDS, PLAYED, UNPLAYED_WORDS = (
@@ -105,6 +107,12 @@ def encoding_of(headings: Iterable[str]) -> str | None:
     groups = [words.split("|") for words in (*SYNONYMS.values(), *SIDES.values()) if "|" in words]
     western, polish = ({word for group in groups for word in "".join(group[n : n + 1]).split()} for n in (1, 2))
     return "cp1250" if folded & (polish - western) else "cp1252" if folded & western else None
+
+
+def has_foreign_heading(headings: Iterable[str]) -> bool:
+    """Return True if headings include a known word in another alphabet."""
+    known = (word for word in (*meanings(), *sides()) if len(word) > 1 and not word.isascii())
+    return not {*known}.isdisjoint(map(fold, headings))
 
 
 @cache

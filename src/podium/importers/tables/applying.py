@@ -121,6 +121,8 @@ def apply_map(grid: Grid, mapping: Map) -> Mapped:
         laid = laid_out(columns, rows[ROW_NUMBER], side)
         if made is not None:
             laid = laid.with_columns(round_names(table, made).alias(ROUND))
+        if side > 1 and "team" not in columns:  # not every game has a third player
+            laid = laid.drop_nulls("player")
         parts.append(with_members(laid, split) if split else laid)
     laid = parts[0] if len(parts) == 1 else pl.concat(parts, how="diagonal_relaxed").sort(ROW_NUMBER, SIDE)
     names = [name for name in ALL if name in laid.columns]

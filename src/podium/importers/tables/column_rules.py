@@ -8,17 +8,18 @@ from typing import Any
 import polars as pl
 
 from podium.importers import times
-from podium.importers.grid import SHEET, Choice
+from podium.importers.grid import SHEET, Choice, SourceRule
 from podium.importers.sources import stem
 from podium.importers.tables.applying import status_words
-from podium.importers.tables.cells import PLAYED, Table, build
+from podium.importers.tables.cells import PLAYED, TINY, Table, build
 from podium.importers.tables.columns import Columns, codes
-from podium.importers.tables.maps import LAPS, build_map
+from podium.importers.tables.maps import LAPS, Rule, build_map
 from podium.importers.tables.sheet import COMMA, Document, Sheet, are_ranks, mates_rule
 from podium.results import headings as heads
 from podium.results.columns import GAP, TIMES
 from podium.results.headings import fold
 
+MINUTES = [r"^([+-]?\d{1,3})\.([0-5]\d)$", "$1:$2"]
 BESIDE_STATUSES = [r"\s*[^\p{L}\s]*\d[^\p{L}\s]*", ""]  # remove the numbers of played parts from joined cells
 
 
@@ -43,6 +44,10 @@ def read_column(sheet: Sheet, columns: Columns, name: str, heading: str) -> Colu
     texts = sheet.cells(heading)
     rule: Any = heading
     notes: Sequence[str] = ()
+    if name == "score" and "position" in columns.chosen and name not in sheet.named:
+        table = Table(sheet.frame, SourceRule(decimal=".,"))
+        if texts.len() and not build(table, name, Rule(columns=(heading,))).column.count():
+            return columns.leave(name, "no numbers; the places decide")
     if name == "event_id" and columns.event:
         rule = columns.event
     elif name == "position":
@@ -133,10 +138,25 @@ def read_times(sheet: Sheet, columns: Columns, name: str, heading: str) -> Colum
             sheet.ask(GAP, choices, heading, signed[0])
     if sheet.grid.rule.format != "csv" and texts.str.contains(r"\d,\d+$").any():
         return columns.make({name: {"from": heading, "regex": COMMA, "as": "duration"}})
+    if name == "time_s" and are_minutes(sheet, heading):
+        return columns.make({name: {"from": heading, "regex": MINUTES, "as": "duration"}}, "42.18 as 42:18")
     if texts.str.contains(r"^[0-9.]*$").all():
         return columns.make({name: heading})
     notes = "clock times" if name == "time_s" else ""
     return columns.make({name: {"from": heading, "as": "duration"}}, notes)
+
+
+def are_minutes(sheet: Sheet, heading: str) -> bool:
+    """Return True if 42.18 means 42:18, because other times are like 1.02.13, or because of gaps such as +0.47."""
+    texts = sheet.texts(heading)
+    if not texts.str.contains(MINUTES[0]).any():
+        return False
+    gaps = [own for other in sheet.headings if (own := sheet.texts(other)).str.starts_with("+").any()]
+    fits = []
+    for way in (MINUTES, ("", "")):
+        own, *others = (times.parse_column(column.str.replace(*way))["seconds"] for column in (texts, *gaps))
+        fits.append(any(((own - own.min() - gap).abs() < TINY).all() for gap in others))
+    return fits == [True, False] or any(map(times.POINTED.fullmatch, sheet.cells(heading)))
 
 
 def read_title_dates(sheet: Sheet, columns: Columns) -> Columns:
@@ -224,12 +244,16 @@ def read_started(sheet: Sheet, columns: Columns) -> Columns:
 
 
 def columns_with_status(sheet: Sheet, columns: Columns, compared: Sequence[str]) -> list[str]:
-    """Return the columns with a status for entrants without a result, and nothing or a number for all others."""
+    """Return the columns with a status for entrants without a result, and nothing or a number for all others.
+
+    In a column of gaps, such as +1.402, a status also counts for entrants with a place.
+    """
     cells = (pl.col(heading).is_null() for heading in compared)
-    lacking = sheet.frame.select(pl.all_horizontal(pl.lit(bool(compared)), *cells)).to_series()
+    without = sheet.frame.select(pl.all_horizontal(pl.lit(bool(compared)), *cells)).to_series()
     found = []
-    for heading in (*columns.open(sheet), *columns.asides) if lacking.any() else ():
+    for heading in (*columns.open(sheet), *columns.asides):
         texts = sheet.texts(heading)
+        lacking = without | texts.str.starts_with("+").any()
         distinct = texts.filter(lacking).drop_nulls().unique()
         words = [word for word in distinct if times.status_word(word)]
         others = pl.concat([texts.filter(~lacking).drop_nulls(), distinct.filter(~distinct.is_in(words))])

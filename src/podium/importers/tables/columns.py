@@ -140,7 +140,8 @@ def misfit(sheet: Sheet, column: str, heading: str) -> str | None:
     plain = [word for word in words if times.status_word(word) is None and not times.is_lapped(word)]
     is_doubtful = word in heads.DOUBTFUL and all(map(PLAIN_NUMBER.fullmatch, plain))
     if column == "position":
-        if is_doubtful and plain and not are_ranks(sheet, heading, sheet.of_column.get("event_id", [])[:1]):
+        event = sheet.first("event_id", "started_at")
+        if is_doubtful and plain and not are_ranks(sheet, heading, [event] if event else []):
             return DOUBT
         return None if not plain or placed(pl.Series(plain)).null_count() < len(plain) else ""
     if column == "status" and (not plain or any(map(str.isalpha, "".join(plain)))):

@@ -19,7 +19,7 @@ from podium.results import headings as heads
 from podium.results.column_guide import COMPARED
 from podium.results.headings import fold, is_pairing, known_column, side_of
 
-PAIR_ALONE = re.compile(r"\s*\d{1,3}\s*[-:\u2013/xX]\s*\d{1,3}\s*(\(\d+\))?\s*")
+PAIR_ALONE = re.compile(r"\s*[\d½]{1,3}\s*[-:\u2013/xX]\s*[\d½]{1,3}\s*(\(\d+\))?\s*")
 VERSUS = (r"vs?\.?", "[\u2013-]")  # marks between the sides; the second applies only in known columns
 MARKS = (
     " / ",
@@ -68,17 +68,28 @@ def matches(sheet: Sheet) -> Document | None:
     several = [members.get(name, []) for name in names]
     words = map(fold, chain(*several))
     are_members = (heads.SIDE.fullmatch(word) or heads.MEMBER.fullmatch(word) for word in words)
-    second, third, fourth = (f"{one[:-1]}{number}" for number in "234")
-    if one.endswith("1") and other == second and {third, fourth} <= {*sheet.headings}:  # two players against two
-        players = [[one, other], [third, fourth]]
+    more = further(sheet, parts, one, other)
+    if more and len(rules) == len(more) + 2:
+        players = [one, other, *more]
+    elif len(more) == 2:  # noqa: PLR2004  (two players against two)
+        players = [[one, other], more]
+    elif more:
+        sheet.ask("has further players, but no column has their results", (), more[0])
     elif len(several[0]) == len(several[1]) > 1 and (names[0] == "winner" or all(are_members)):
         players = several
-    names_of = [own if isinstance(own, list) else [name] for own, name in zip(players, (one, other), strict=True)]
+    names_of = [own if isinstance(own, list) else [name] for own, name in zip(players, (one, other), strict=False)]
     met = " - ".join(" / ".join(f"{{{name}}}" for name in side) for side in names_of)
     event = f"{lead(sheet, 'started_at', 'event_id')} {met}"
     document = match_rows(sheet, players, rules, conditions, event)
     is_entrant = one == sheet.first("player", "team")
     return once_each(sheet, document, one, other) if is_entrant else document
+
+
+def further(sheet: Sheet, parts: Parts, one: str, other: str) -> list[str]:
+    """Return the columns with the numbers 3 and higher, such as Player 3, if two headings have the numbers 1 and 2."""
+    numbered = [one.replace("1", f"{number}") for number in range(3, 100)]
+    others = sheet.others(parts.get("result"), parts.get("winner")) if one.replace("1", "2") == other else []
+    return [heading for heading in numbered if heading in others]
 
 
 def parts_of_match(sheet: Sheet, members: Mapping[str, Sequence[str]]) -> dict[str, str]:
@@ -99,7 +110,9 @@ def split_rule(sheet: Sheet, *headings: str) -> Document:
     """Return the rule that splits the names of sides into their members, if the cells contain a mark."""
     if sheet.cells(*headings).str.starts_with('["').all():  # the cells are lists in JSON
         return LISTED
-    mark = next((mark for mark in MARKS if all_have(sheet, mark, *headings)), None) or commas(sheet, *headings)
+    are_couples = not heads.COUPLES.isdisjoint(fold(headings[0]).split("_"))
+    marks = (*MARKS, "-") if are_couples else MARKS
+    mark = next((mark for mark in marks if all_have(sheet, mark, *headings)), None) or commas(sheet, *headings)
     return {"split": mark} if mark else pair_rule(sheet, *headings)
 
 
@@ -141,14 +154,15 @@ def sum_of_pairs(sheet: Sheet) -> list[str]:
 def sides_by_cells(sheet: Sheet) -> dict[str, str]:
     """Find the sides and result of a match by cells alone.
 
-    Two columns must share names, and another must have results.
+    Two columns must share names, or the rows must be the boards of a team match. Another column must have results.
     """
     columns = {heading: sheet.cells(heading) for heading in sheet.headings if sheet.is_unknown(heading)}
-    results = [column for column in columns if are_pairs(sheet, column)]
+    named = {*columns, *(heading for heading in sheet.headings if side_of(heading) == "result")}
+    results = [heading for heading in sheet.headings if heading in named and are_pairs(sheet, heading)]
     names = [heading for heading, cells in columns.items() if cells.str.contains(r"\p{L}{2}").all() and cells.len()]
     if len(results) != 1 or len(names) != 2:  # noqa: PLR2004
         return {}
-    is_met = columns[names[0]].is_in(columns[names[1]].implode()).any()
+    is_met = columns[names[0]].is_in(columns[names[1]].implode()).any() or sheet.under(heads.BOARDS)
     return {"first": names[0], "second": names[1], "result": results[0]} if is_met else {}
 
 
@@ -168,7 +182,7 @@ def match_rows(
 ) -> Document:
     """Return the map for one match per row, given the headings or the rule of each side's players, and its result."""
     sides: list[Document] = []
-    for name, player, own in zip(("winners", "losers"), players, rules, strict=True):
+    for name, player, own in zip(("winners", "losers", *players[2:]), players, rules, strict=False):
         if isinstance(player, list):
             sides += [{"player": member, **own, "team": {"value": name}} for member in player]
         elif isinstance(player, dict) and "split" in player:
@@ -246,7 +260,7 @@ def compared(sheet: Sheet, parts: Parts) -> Compared:
         outcomes = outcome_points(cells.unique(maintain_order=True))
         conditions += [] if outcomes else sheet.drop(scores, *FORFEITED)
         way: Document = {"map": outcomes} if outcomes else {"as": "result"}
-        return [{"score": {"from": [score], **way}} for score in scores], conditions
+        return [{"score": {"from": [score], **way}} for score in (*scores, *further(sheet, parts, *scores))], conditions
     if result is None or (winner and isinstance(result, list)):
         return by_winner(sheet, winner, parts), []
     if isinstance(result, list):
@@ -344,16 +358,18 @@ def by_winner(sheet: Sheet, heading: str | None, parts: Parts) -> list[Document]
     if heading is None:
         sheet.ask("no column says who won", ())
         return [{}, {}]
-    names = sheet.frame.select(parts["first"], parts["second"], heading).cast(pl.String)
+    sides = [parts["first"], parts["second"]]
+    sides += further(sheet, parts, *sides)
+    names = sheet.frame.select(*sides, heading).cast(pl.String)
     words = {*names[heading].drop_nulls()}
-    points = side_points(sorted(words.difference(names[parts["first"]], names[parts["second"]])), parts)
-    if not all(winner in (None, one, other, *points) for one, other, winner in names.iter_rows()):
+    points = side_points(sorted(words.difference(*names[sides])), parts)
+    if not all(winner in (None, *met, *points) for *met, winner in names.iter_rows()):
         remedy = "names neither side in some rows. Write the winner's name exactly as in its column."
         raise ResultsError(sheet.grid.name, [Fault(None, heading, None, remedy)])
     if points.keys() >= words:
         return by_words(heading, points)
     then = {"equals": heading, "then": 1, "other": 2}
-    return [{"position": {"from": [parts[side]], **then}} for side in ("first", "second")]
+    return [{"position": {"from": [side], **then}} for side in sides]
 
 
 def by_words(heading: str, points: Mapping[str, tuple[float, float]]) -> list[Document]:

@@ -151,7 +151,7 @@ class Sheet:
             return "score" if has_unit else ""  # 14.2 may be 14 lb 2 oz
         if sides().get(word) == "total" and self.has(heading, r"\d:\d\d[:.,]\d"):
             return "time_s"
-        may_be_all = word in heads.WEAK and word in heads.PAIRING
+        may_be_all = word in heads.WEAK and word in (*heads.PAIRING, *heads.COUPLES)
         return "" if may_be_all and self.has(heading, r"^\d+$|,") else meanings().get(word, "")
 
     def is_unknown(self, heading: str) -> bool:
@@ -244,9 +244,12 @@ def all_have(sheet: Sheet, mark: str, *headings: str) -> bool:
 
 def mates_rule(sheet: Sheet, heading: str) -> Document:
     """Return the rule that splits a column's names into the members of pairs, if the cells contain a mark."""
-    marks = "/", " & ", " + ", *((" - ", " \u2013 ") if fold(heading) in heads.PAIRING else ())
+    marks = "/", " & ", " + ", *((" - ", " \u2013 ") if fold(heading) in (*heads.PAIRING, *heads.COUPLES) else ())
     is_apart = sheet.texts(heading).head(SAMPLE).str.contains(" / ", literal=True).any()
     mark = " / " if is_apart else next((mark for mark in marks if all_have(sheet, mark, heading)), None)
+    commas = sheet.cells(heading).str.count_matches(",")
+    if commas.len() and (commas > (1 if "team" in sheet.of_column else 2)).all():  # three names of a team, or four
+        mark = ","
     return {"split": mark} if mark and sheet.pairs != "names" else pair_rule(sheet, heading)
 
 

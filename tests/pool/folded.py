@@ -95,17 +95,19 @@ def chain_faults(snapshot):
 
 
 def standings_faults(snapshot):
-    """Return the columns in which the standings differ from those of all ledger rows."""
+    """Return the columns and orders in which the standings differ from those of all ledger rows."""
     pairs = [("standings", snapshot.standings, snapshot.events.order.size)]
     if snapshot.day_start is not None:
         day = snapshot.events.newest_rated.started_at // snapshot.pool.unit_us * snapshot.pool.unit_us
         pairs.append(("day_start", snapshot.day_start, snapshot.events.position((day, 0))))
-    return [
-        (what, name)
-        for what, followed, position in pairs
-        for name in ("slots", *BY_ENTRY)
-        if getattr(followed, name).tobytes() != getattr(snapshot.standings_at(position), name).tobytes()
-    ]
+    found = []
+    for what, followed, position in pairs:
+        complete = snapshot.standings_at(position)
+        columns = [(name, *(getattr(each, name) for each in (followed, complete))) for name in ("slots", *BY_ENTRY)]
+        for name in ("order", "established"):
+            columns += zip(2 * [name], *(getattr(each, name) for each in (followed, complete)), strict=True)
+        found += [(what, name) for name, one, other in columns if one.tobytes() != other.tobytes()]
+    return found
 
 
 def keep(store, name, snapshot):

@@ -261,7 +261,7 @@ class Pool:
             tiers: the least shown score of each tier, lowest first.
         """
         score = self.display.score(float(self.system.score(rating, deviation)))
-        return score, self.display.tier(score, self.system.digits - 1, tiers)
+        return score, self.display.tier(score, self.system.digits - 1, tiers) if tiers else None
 
     @property
     def unit_us(self) -> int:

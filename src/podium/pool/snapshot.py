@@ -194,7 +194,8 @@ class Events:
 
     def first(self, positions: range, most: int, *statuses: int) -> list[Event]:
         """Return up to `most` events at these positions, in order, that have one of these statuses."""
-        is_wanted = np.isin(np.arange(len(STATUSES)), statuses)
+        is_wanted = np.zeros(len(STATUSES), np.bool_)
+        is_wanted[[*statuses]] = True
         found, start, count = np.empty(0, np.int64), 0, 2 * most
         while start < len(positions) and found.size < most:
             block = positions[start : start + count]

@@ -8,14 +8,14 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from podium.ledger.history import are_established
+from podium.ledger.history import FINDING_EVENTS, can_be_provisional
 from podium.log.players import names_of, unrated_error
 from podium.log.pools import DAY, START
 from podium.log.statements import DAY_US, is_equipment
-from podium.pool.columns import NONE, slot_of
+from podium.pool.columns import numbers_of
 from podium.pool.snapshot import Event
-from podium.pool.standings import Standings
-from podium.support.arrays import Array
+from podium.pool.standings import Order, Standings, keys_of
+from podium.support.arrays import Array, Mask
 from podium.views.changes import Changes
 from podium.views.details import details_by_number
 from podium.views.names import number_of
@@ -52,31 +52,32 @@ def standing_of(pool: PoolAt, name: str) -> PlayerStanding:
     Raises:
         UnknownError: there is no such player, or the player has no rating.
     """
-    number, snapshot = number_of(pool, name), pool.snapshot
-    row = NONE
-    if not is_equipment(number):
-        row = int(snapshot.newest_rows(snapshot.rows.size, np.array([slot_of(number)]))[0])
-    if row < 0:
+    number, standings = number_of(pool, name), pool.snapshot.standings
+    entries = standings.find([number])
+    if entries[0] < 0 or is_equipment(number):
         raise unrated_error(pool, name)
-    return standings_of(pool, np.array([row]))[0]
+    return standings_of(pool, standings, entries)[0]
 
 
-def standings_of(pool: PoolAt, rows: Array) -> list[PlayerStanding]:
-    """Return the standings of players after these rows of the ledger, in the order of the rows."""
-    system, snapshot = pool.system, pool.snapshot
-    found = Changes(snapshot, rows)
-    numbers, names = found.numbers.tolist(), names_of(pool, found.numbers.tolist())
-    events, played_at = found.field("events").astype(np.int64).tolist(), snapshot.played_at(found.places).tolist()
-    provisional, scores = (~are_established(system, found.states)).tolist(), system.scores(found.states).tolist()
-    ratings, deviations, tiers = found.rating.tolist(), found.deviations, tier_scores(pool)
-    every = zip(numbers, ratings, events, played_at, provisional, deviations, scores, strict=True)
+def standings_of(pool: PoolAt, standings: Standings, entries: Array) -> list[PlayerStanding]:
+    """Return the standings of the players with these entries, in the order of the entries."""
+    tiers = tier_scores(pool)
+    numbers = numbers_of(standings.slots[entries]).tolist()
+    names, deviations = names_of(pool, numbers), Changes(pool.snapshot, standings.rows[entries]).deviations
+    columns = standings.ratings, standings.events, standings.played_at, standings.scores, ~established_in(standings)
+    every = zip(numbers, *(column[entries].tolist() for column in columns), deviations, strict=True)
     return [
         PlayerStanding(
-            number, names[number], rating, count, pool.moment(time), pool.sequence(time), early, deviation, score,
+            number, names[number], rating, count, pool.moment(time), pool.sequence(time), provisional, deviation, score,
             *pool.shown_score(rating, deviation, tiers),
         )
-        for number, rating, count, time, early, deviation, score in every
+        for number, rating, count, time, score, provisional, deviation in every
     ]  # fmt: skip
+
+
+def established_in(standings: Standings) -> Mask:
+    """Return a mask of the established ratings, by the system's own rule, or else from the fifth event on."""
+    return standings.is_established if can_be_provisional(standings.system) else standings.events >= FINDING_EVENTS
 
 
 def cursor_of(row: PlayerStanding) -> str:
@@ -119,13 +120,6 @@ class Position(NamedTuple):
     above: int  # with a higher score
 
 
-class Order(NamedTuple):
-    """The order of a board."""
-
-    entries: Array  # the listed entries of the standings, best first
-    falling: Array  # their scores with the opposite sign, which makes them ascending
-
-
 @dataclass(frozen=True)
 class Board:
     """The players in a listing, best first."""
@@ -133,12 +127,11 @@ class Board:
     pool: PoolAt
     listing: Listing
     standings: Standings
-    cached_as: str = ""  # name under which responses cache the order for each listing, or an empty string
 
     @classmethod
     def of(cls, pool: PoolAt, listing: Listing) -> Self:
         """Return the current board."""
-        return cls(pool, listing, pool.snapshot.standings, "current order")
+        return cls(pool, listing, pool.snapshot.standings)
 
     @property
     def is_filtered(self) -> bool:
@@ -173,14 +166,10 @@ class Board:
 
     @cached_property
     def order(self) -> Order:
-        """The listed entries of the standings, and their scores."""
-        if not self.cached_as:
-            return self._sort()
-        return self.pool.value((self.cached_as, self.listing), self._sort)
-
-    def _sort(self) -> Order:
-        entries = self.best(self.is_listed)
-        return Order(entries, -self.standings.scores[entries])
+        """The listed players, best first."""
+        if self.is_filtered:
+            return self.pool.value(("order", self.listing), lambda: self.standings.order.where(self.is_listed))
+        return self.standings.order if self.listing.provisional else self.standings.established
 
     @property
     def entries(self) -> Array:
@@ -192,18 +181,11 @@ class Board:
         """The number of listed players."""
         return int(np.count_nonzero(self.is_listed))
 
-    def best(self, chosen: Array) -> Array:
-        """Return the entries for which `chosen` is true, best first."""
-        best_first = self.standings.best_first
-        return best_first[chosen[best_first]]
-
     def position(self, place: Place) -> Position:
         """Return the numbers of players above, below and at a place, which need not be the place of a player."""
-        score, number = place
-        above, last = int(self.count_above(score)), int(np.searchsorted(self.order.falling, -score, "right"))
-        tied = -self.standings.numbers[self.entries[above:last]]
-        before, through = (above + int(np.searchsorted(tied, -number, side)) for side in ("left", "right"))
-        return Position(before, through, above)
+        key = keys_of(*place)
+        before, through = (int(np.searchsorted(self.order.keys, key, side)) for side in ("left", "right"))
+        return Position(before, through, int(self.count_above(place[0])))
 
     def rows(self, first: int, last: int) -> list[tuple[int, PlayerStanding]]:
         """Return the rank, rating and state of each player between two places on the board."""
@@ -211,7 +193,7 @@ class Board:
 
     def ranked(self, entries: Array) -> list[tuple[int, PlayerStanding]]:
         """Return the rank, rating and state for each of these listed entries."""
-        return [*zip(self.ranks(entries), standings_of(self.pool, self.standings.rows[entries]), strict=True)]
+        return [*zip(self.ranks(entries), standings_of(self.pool, self.standings, entries), strict=True)]
 
     def ranks(self, entries: Array) -> list[int]:
         """Return the ranks of these listed entries.
@@ -227,7 +209,7 @@ class Board:
 
     def count_above(self, scores: Any) -> Any:
         """Return for each of these scores the number of players on the board with a higher score."""
-        return np.searchsorted(self.order.falling, -scores)
+        return np.searchsorted(self.order.keys, keys_of(scores, np.inf))
 
     def listed(self, numbers: Sequence[int]) -> Array:
         """Return the entries of the listed players among these, in the order of `numbers`."""

@@ -7,7 +7,6 @@ from datetime import datetime, timedelta
 import numpy as np
 import sqlalchemy as sa
 
-from podium.ledger.history import FINDING_EVENTS, can_be_provisional
 from podium.ledger.reasons import wording
 from podium.log.players import names_of
 from podium.log.pools import Pool
@@ -17,7 +16,7 @@ from podium.pool.columns import NONE
 from podium.pool.snapshot import RATED, STATUSES, UNRATED, VOIDED, Event, Snapshot
 from podium.support.arrays import Array, Mask
 from podium.support.words import listed, shown, signed
-from podium.views.board import span_begins
+from podium.views.board import established_in, span_begins
 from podium.views.changes import Changes
 from podium.views.events import Titles, Winners, sent_winners, titles_of
 from podium.views.names import find_event
@@ -285,7 +284,7 @@ def surprise(pool: PoolAt, gains: Changes) -> Surprise | None:
     starts = np.flatnonzero(np.diff(uids, prepend=NONE))
     last = np.repeat(np.maximum.reduceat(rank, starts), np.diff(starts, append=uids.size))
     against = ((rank == 1) & (last > 1) & (points < 0.0)) | ((rank == last) & (rank > 1) & (points > 0.0))
-    established = established_in(pool, gains)
+    established = established_now(pool, gains)
     rows = np.arange(points.size)
     for is_preferred in (established, against):
         rows = rows[is_preferred[rows]] if is_preferred[rows].any() else rows
@@ -324,18 +323,16 @@ def largest_gains(pool: PoolAt, until: datetime, most: int = 8) -> tuple[Surpris
         return ()
     end = newest.started_at if pool.is_undated else microseconds(until)
     gains = gains_since(snapshot, span_begins(pool, timedelta(days=7), end))
-    established = established_in(pool, gains)
+    established = established_now(pool, gains)
     rows = np.flatnonzero(established & (gains.gain > 0.0))
     largest = rows[np.argsort(-gains.gain[rows], kind="stable")[:most]].tolist()
     return tuple(surprise_in(pool, gains, row, is_established=True) for row in largest)
 
 
-def established_in(pool: PoolAt, gains: Changes) -> Mask:
+def established_now(pool: PoolAt, gains: Changes) -> Mask:
     """Return a mask of the changes whose players now have an established rating."""
     standings = pool.snapshot.standings
-    is_established = standings.is_established if can_be_provisional(pool.system) else standings.events >= FINDING_EVENTS
-    found: Mask = is_established[np.searchsorted(standings.numbers, gains.numbers)]
-    return found
+    return established_in(standings)[np.searchsorted(standings.numbers, gains.numbers)]
 
 
 def spread(snapshot: Snapshot) -> float:

@@ -77,7 +77,7 @@ def preview(pool: PoolReader, act: Act) -> Preview:
         amended_lines(pool, proposal),
         () if done.moves is None else moved_events(pool, done.moves),
         () if done.moves is None else moved_ratings(pool, done.moves, proposal),
-        int(pool.snapshot.standings.best_first.size),
+        len(pool.snapshot.standings.order.entries),
         with_receipts(done, MAX_EVENTS).answer,
         done.notice,
     )

@@ -52,7 +52,7 @@ def earlier_ranks(board: Board, players: Sequence[int]) -> EarlierRanks:
     pool, newest, start = board.pool, board.newest, board.pool.snapshot.day_start
     if newest is None or start is None or not start.slots.size or board.is_filtered:
         return NO_RANKS
-    then = replace(board, standings=start, cached_as="order at the start of the day")
+    then = replace(board, standings=start)
     entries = then.listed(players)
     ranks = dict(zip(start.numbers[entries].tolist(), then.ranks(entries), strict=True))
     return EarlierRanks(day_shown(pool.order, newest.started_at // pool.unit_us), ranks)

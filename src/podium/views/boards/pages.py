@@ -86,8 +86,8 @@ def leaderboard(pool: PoolAt, listing: Listing = EVERYBODY, *, after: str | None
     following = cursor_of(ranked[-1][1]) if first + top < board.size else None
     others = []
     if not (listing.provisional or after):
-        provisional = board.best(board.fits & ~board.standings.is_established)[:MAX_PROVISIONAL]
-        others = standings_of(pool, board.standings.rows[provisional])
+        provisional = board.standings.order.where(board.fits & ~board.standings.is_established)
+        others = standings_of(pool, board.standings, provisional.entries[:MAX_PROVISIONAL])
     return page(board, ranked, [(None, row) for row in others], following)
 
 

@@ -4,6 +4,7 @@ import difflib
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
 import sqlalchemy as sa
 
 from podium.engine.tables.equipment import kind_and_name
@@ -169,7 +170,7 @@ def equipment(pool: PoolAt) -> tuple[Equipment, ...]:
     if not kinds:
         return ()
     standings = pool.snapshot.standings
-    rated = standings_of(pool, standings.rows[~standings.is_player])
+    rated = standings_of(pool, standings, np.flatnonzero(~standings.is_player))
     named = ((row, *kind_and_name(row.player)) for row in rated)
     found = [answer_from(Equipment, row, kind=kind, name=name, points=row.rating - usual) for row, kind, name in named]
     return tuple(sorted(found, key=lambda item: (kinds.index(item.kind), -item.points, item.name)))

@@ -3,6 +3,7 @@
 import math
 
 import pytest
+from extent import several
 
 import podium
 from podium.engine.tables.teams import COMPILED_MIN_MEMBERS, expected_scores, sides_of
@@ -28,7 +29,7 @@ def both_ways(monkeypatch):
     return run
 
 
-@pytest.mark.parametrize("name", names())
+@pytest.mark.parametrize("name", several(names()))
 def test_expected_scores_of_a_large_field(name, both_ways):
     """All other kernels for predictions use the same rule."""
     system = find(name)()
@@ -57,3 +58,9 @@ def test_predictions_explanations_and_performances(name, both_ways):
 
     in_python, with_machine_code = both_ways(results)
     assert in_python == with_machine_code
+
+
+def test_hindsight(both_ways):
+    rated = podium.rate(podium.simulate(players=6, events=9, entrants=3, seed=5).results, "adaptive")
+    in_python, with_machine_code = both_ways(lambda: rated.hindsight().frame)
+    assert in_python.equals(with_machine_code)

@@ -200,7 +200,7 @@ def test_a_walk_with_a_vague_start_has_finite_values():
 
 
 def test_sweeps_that_do_not_converge_keep_finite_values(monkeypatch):
-    monkeypatch.setattr(propagation, "_sweep", lambda _heats, visits, _way: visits.mean.__iadd__([1e30, -1e30]))
+    monkeypatch.setattr(propagation, "sweep", lambda _heats, visits, _way: visits.mean.__iadd__([1e30, -1e30]))
     visits = Appearances._make(np.zeros(2) for _ in Appearances._fields)
     way = SmootherState(*np.array([[0, 1], [0, 1], [0, 0], [0, 0], [0, 0]]))
     assert converge(Heats._make(np.zeros(0) for _ in Heats._fields), visits, way) == propagation.MAX_SWEEPS

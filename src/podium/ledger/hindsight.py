@@ -19,7 +19,7 @@ from podium.engine.system import System
 from podium.engine.tables.encoding import Events
 from podium.engine.tables.selection import DAY_US
 from podium.errors import ParameterError
-from podium.kernels.compiled import compile_kernel, kernel
+from podium.kernels.compiled import compile_kernel, kernel, run_by_steps
 from podium.ledger.history import SURE_DEVIATIONS, named_rows
 from podium.ledger.smoothing.propagation import DUEL, Appearances, Heats, SmootherState, learn, sizes, widen
 from podium.ledger.smoothing.whole_history import CHESS_SYSTEMS, W2, scale_of, whole_history
@@ -151,7 +151,7 @@ def level(replayed: Replayed, visits: Appearances, way: SmootherState) -> Any:
     is taken over all appearances of a pool's players, weighted by the certainty of their skills on the last day.
     """
     off = np.zeros((len(replayed.pools), 2))
-    _add_levels(replayed.after, replayed.pools, way, visits, off)
+    run_by_steps(_add_levels, way.order.size, replayed.after, replayed.pools, way, visits, off)
     return (off[:, 0] / off[:, 1])[way.pool]
 
 
@@ -202,7 +202,9 @@ def pool_of(events: Events, bounds: Integers) -> npt.NDArray[np.int32]:
 def visits_of(system: Adaptive, events: Events, replayed: Replayed, way: SmootherState) -> Appearances:
     """Return the visits before the first sweep, using the filter's states."""
     visits = Appearances._make(np.zeros(way.order.size) for _ in Appearances._fields)
-    _set_out(replayed.after, replayed.pools, way, float(system.growth), system.initial, visits)
+    run_by_steps(
+        _set_out, way.order.size, replayed.after, replayed.pools, way, float(system.growth), system.initial, visits
+    )
     first = way.start[:-1] if way.kind.size == 0 else way.start[:-1][way.kind[way.start[:-1]] == 0.0]
     visits.drift[first] = (replayed.before[way.order[first]] - system.initial) / SCALE
     if replayed.start is None:  # uses the pool's present knowledge about newcomers, not its knowledge at that time
@@ -277,7 +279,7 @@ def heats_in(system: Adaptive, events: Events, replayed: Replayed, way: Smoother
     side = replayed.pool_history[:, SIDE_MEAN]
     visit = np.empty_like(way.order)
     visit[way.order] = np.arange(visit.size, dtype=np.int32)
-    _line_up(columns, last, scratch, side, visit, heats)
+    run_by_steps(_line_up, entries, columns, last, scratch, side, visit, heats)
     heats.weight[:] *= np.sqrt(DUEL / sizes(heats))  # the same weight as when the pool learns
     heats.worth[:] = heats.weight
     return heats

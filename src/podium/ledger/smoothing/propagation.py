@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from podium.kernels.compiled import compile_kernel, kernel
+from podium.kernels.compiled import compile_kernel, kernel, run_by_steps
 from podium.probability.logistic import logistic, score
 from podium.systems import _adaptive_state
 
@@ -116,7 +116,7 @@ def widen(heats: Heats, visits: Appearances, way: SmootherState) -> None:
     size, mean = sizes(heats), visits.mean.copy()
     if (size > DUEL).any():
         heats.weight[:] = heats.worth * 3.0 / (size + 1.0) / np.sqrt(DUEL / size)
-        _sweep(heats, visits, way)
+        sweep(heats, visits, way)
         visits.mean[:] = mean
 
 
@@ -161,13 +161,13 @@ def converge(heats: Heats, visits: Appearances, way: SmootherState, close: float
     means: deque[Any] = deque(maxlen=MEMORY)
     changes: deque[Any] = deque(maxlen=MEMORY)
     size = np.maximum(np.bincount(way.event), 1)
-    for sweep in range(1, MAX_SWEEPS + 1):
+    for number in range(1, MAX_SWEEPS + 1):
         change = -visits.mean
-        _sweep(heats, visits, way)
+        sweep(heats, visits, way)
         change += visits.mean
         shared = np.bincount(way.event, change) / size
         if not change.size or np.abs(change - shared[way.event]).mean() < close:
-            return sweep
+            return number
         means.append(visits.mean.astype(np.float32))
         changes.append(change.astype(np.float32))
         ahead = sum(share * (mean - visits.mean) for share, mean in zip(least_mix(changes), means, strict=True))
@@ -187,6 +187,12 @@ def least_mix(changes: deque[Any]) -> Any:
     steps = np.diff(np.eye(len(changes)), axis=0)
     back = np.linalg.lstsq(steps @ products @ steps.T, steps @ products[-1], rcond=1e-10)[0]
     return np.diff(np.concatenate([[0.0], back, [1.0]]))
+
+
+def sweep(heats: Heats, visits: Appearances, way: SmootherState) -> None:
+    """Update all sites, and then all walks."""
+    pairs = int(np.square(np.diff(heats.start)).sum())
+    run_by_steps(_sweep, pairs + way.order.size, heats, visits, way)
 
 
 @compile_kernel

@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 from pathlib import Path
+from unittest import mock
 
 import pytest
 from typer.testing import CliRunner
@@ -11,6 +12,8 @@ from typer.testing import CliRunner
 import podium
 from podium import systems
 from podium.cli.commands import build
+from podium.engine import kernel_calls
+from podium.engine.system import System
 from podium.store import Store
 
 ROOT = Path(__file__).parents[2]
@@ -35,6 +38,13 @@ def here(folder, monkeypatch):
     (folder / "results.csv").write_text(RESULTS, encoding="utf-8")
     monkeypatch.chdir(folder)
     return folder
+
+
+@pytest.fixture
+def in_python(monkeypatch):
+    """Run rules in Python, because compiling takes seconds and other tests do it."""
+    monkeypatch.setattr(System, "is_ours", True)
+    monkeypatch.setattr(kernel_calls, "SHIPPED", mock.MagicMock(__contains__=lambda *_: True))
 
 
 def run(*words):
@@ -71,7 +81,7 @@ def test_every_command_accepts_a_file_as_a_system(here):
     )
 
 
-def test_tuned_settings_can_be_used_with_the_file(here):
+def test_tuned_settings_can_be_used_with_the_file(here, in_python):
     run("tune", "results.csv", "-s", "stakes.py:Stakes", "--train-until", "60%", "--trials", "2", "-o", "tuned.toml")
     assert 'system = "stakes"' in (here / "tuned.toml").read_text()
     run("rate", "results.csv", "--system", "stakes.py:Stakes", "--system-file", "tuned.toml")
@@ -115,7 +125,7 @@ def test_a_parameter_cannot_have_the_name_of_a_system_attribute(here, name):
         systems.load("stakes.py")()
 
 
-def test_an_edited_file_is_loaded_again(here):
+def test_an_edited_file_is_loaded_again(here, in_python):
     before = systems.load("stakes.py")
     assert systems.load("stakes.py") is before
     (here / "stakes.py").write_text(TOY.replace("2.0 * params.stake", "4.0 * params.stake"), encoding="utf-8")
@@ -130,7 +140,7 @@ def test_the_library_and_live_ratings_open_no_file(here):
             door("stakes.py:Stakes")
 
 
-def test_a_packages_system_is_found_by_name_and_rates_a_pool(here, monkeypatch):
+def test_a_packages_system_is_found_by_name_and_rates_a_pool(here, in_python, monkeypatch):
     install(here, monkeypatch, "good-stakes", {"stakes": "Stakes"})
     assert podium.rate("results.csv", "stakes", stake=5).ratings["rating"][0] == 300.0
     assert ",stakes," not in run("systems", "stakes")

@@ -58,14 +58,17 @@ def silent_compiler():
         yield
 
 
-@pytest.fixture(scope="module", autouse=not FULL)
+@pytest.fixture(scope="session", autouse=not FULL)
 def few_compilations():
-    """Compile only what a file runs often, or use machine code from the disk. `make soak` compiles as Podium does."""
-    with (
-        mock.patch.object(kernels, "MAX_INTERPRETED", STEPS),
-        mock.patch.object(replay, "MAX_INTERPRETED", STEPS),
-        mock.patch.object(kernels, "_interpreted", {}),
-    ):
+    """Compile only what runs often. `make soak` compiles as Podium does."""
+    with mock.patch.object(kernels, "MAX_INTERPRETED", STEPS), mock.patch.object(replay, "MAX_INTERPRETED", STEPS):
+        yield
+
+
+@pytest.fixture(scope="module", autouse=not FULL)
+def counted_anew():
+    """Count each file's steps apart, and use the machine code that other files have stored since."""
+    with mock.patch.object(kernels, "_interpreted", {}):
         yield
 
 

@@ -17,7 +17,6 @@ from podium.log.pools import date_of
 from podium.systems import find
 from podium.views.player_models import Listing
 
-WEEK = timedelta(days=7)
 LISTINGS = [Listing(), Listing(provisional=True), Listing(min_events=3), Listing(active_within=timedelta(minutes=4))]
 LISTINGS += [Listing(2, timedelta(minutes=9), provisional=True), Listing(10**6)]
 

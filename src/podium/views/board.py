@@ -1,8 +1,8 @@
 """A board: the listed players in order, with their ranks and ratings."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime, timedelta
+from dataclasses import dataclass, replace
+from datetime import date, datetime, timedelta
 from functools import cached_property
 from typing import Any, NamedTuple, Self
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from podium.ledger.history import FINDING_EVENTS, can_be_provisional
 from podium.log.players import names_of, unrated_error
-from podium.log.pools import DAY, START
+from podium.log.pools import DAY, START, day_shown
 from podium.log.statements import DAY_US, is_equipment
 from podium.pool.columns import numbers_of
 from podium.pool.snapshot import Event
@@ -216,3 +216,53 @@ class Board:
         entries = self.standings.find(numbers)
         entries = entries[entries >= 0]
         return entries[self.is_listed[entries]]
+
+
+class EarlierRanks(NamedTuple):
+    """The ranks that players had before the latest event."""
+
+    day: date | int | None  # day or, without dates, event number; None if nobody had a rank
+    ranks: dict[int, int]
+
+    @property
+    def date(self) -> date | None:
+        """The day, or None in pools without dates."""
+        return None if isinstance(self.day, int) else self.day
+
+    @property
+    def number(self) -> int | None:
+        """The number of an event in a pool without dates."""
+        return self.day if isinstance(self.day, int) else None
+
+    def move(self, number: int, rank: int) -> tuple[int | None, bool]:
+        """Return the number of ranks by which a player has moved up, and True if the player is new on the board."""
+        if self.day is None:
+            return None, False
+        earlier = self.ranks.get(number)
+        return (None, True) if earlier is None else (earlier - rank, False)
+
+
+NO_RANKS = EarlierRanks(None, {})
+
+
+def earlier_ranks(board: Board, players: Sequence[int]) -> EarlierRanks:
+    """Return the ranks that players had at the start of the latest event's day, or None for a filtered board."""
+    pool, newest, start = board.pool, board.newest, board.pool.snapshot.day_start
+    if newest is None or start is None or not start.slots.size or board.is_filtered:
+        return NO_RANKS
+    then = replace(board, standings=start)
+    entries = then.listed(players)
+    ranks = dict(zip(start.numbers[entries].tolist(), then.ranks(entries), strict=True))
+    return EarlierRanks(day_shown(pool.order, newest.started_at // pool.unit_us), ranks)
+
+
+def listed_count(pool: PoolAt, listing: Listing = ESTABLISHED) -> int:
+    """Count the players on a board.
+
+    Args:
+        listing: the players to list. Default: players with an established rating.
+
+    Returns:
+        The number of players.
+    """
+    return Board.of(pool, listing).size

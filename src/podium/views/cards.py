@@ -14,8 +14,7 @@ from podium.pool.columns import slot_of
 from podium.support.arrays import Array, Floats, Integers, Mask
 from podium.support.words import shown_change
 from podium.views import player_models
-from podium.views.board import ESTABLISHED, Board, PlayerStanding, Position, standing_of
-from podium.views.boards.daily import earlier_ranks
+from podium.views.board import ESTABLISHED, Board, PlayerStanding, Position, earlier_ranks, standing_of
 from podium.views.changes import Changes, career_of
 from podium.views.details import details_of
 from podium.views.events import Titles, encounters, titles_of

@@ -35,7 +35,7 @@ from podium.store.following import PoolReader
 from podium.store.writing.fixtures import get_fixture, places_now
 from podium.support.answers import answer, described
 from podium.views.board import ESTABLISHED, Board
-from podium.views.championship import span_of
+from podium.views.boards.seasons import span_of
 from podium.views.details import details_by_name
 from podium.views.events import Before, event_details, nu_now, system_and_states
 from podium.views.headlines import event_list

@@ -20,10 +20,9 @@ from podium.store.writing.pool_files import export_lines
 from podium.views import cards, events, headlines
 from podium.views import names as player_names
 from podium.views import rivals as opponents
-from podium.views.board import tier_scores
+from podium.views.board import listed_count, tier_scores
 from podium.views.boards import daily, pages, ranks, search
-from podium.views.boards.seasons import final_leaderboard, final_leaderboards
-from podium.views.championship import standings
+from podium.views.boards.seasons import final_leaderboard, final_leaderboards, season_leaderboard, seasons, standings
 from podium.views.details import detail_choices, player_details, player_ids
 from podium.views.models import PoolSummary
 from podium.views.player_models import FoundPlayer
@@ -157,7 +156,7 @@ class Reader(Moments):
     # Boards
 
     leaderboard = reads(pages.leaderboard)
-    listed_count = reads(pages.listed_count)
+    listed_count = reads(listed_count)
     board = reads(ranks.board)
     tier_scores = reads(tier_scores)
     page_of = reads(pages.page_of)
@@ -166,10 +165,10 @@ class Reader(Moments):
     largest_gains = reads(headlines.largest_gains)
     distribution = reads(ranks.distribution)
     group_ranks = reads(ranks.group_ranks)
-    seasons = reads(ranks.seasons)
+    seasons = reads(seasons)
     equipment = reads(search.equipment)
     order = reads(ranks.pool_order)
-    season_leaderboard = reads(ranks.season_leaderboard)
+    season_leaderboard = reads(season_leaderboard)
     final_leaderboard = reads(final_leaderboard)
     final_leaderboards = reads(final_leaderboards)
     standings = reads(standings)

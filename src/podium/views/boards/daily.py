@@ -3,11 +3,6 @@
 In pools without dates, these are the ranks before each event.
 """
 
-from collections.abc import Sequence
-from dataclasses import replace
-from datetime import date
-from typing import NamedTuple
-
 import numpy as np
 
 from podium.errors import UnknownError
@@ -18,44 +13,6 @@ from podium.views.board import EVERYBODY, Board
 from podium.views.models import DailyRank, RankedPlayer
 from podium.views.names import number_of
 from podium.views.reader import PoolAt
-
-
-class EarlierRanks(NamedTuple):
-    """The ranks that players had before the latest event."""
-
-    day: date | int | None  # day or, without dates, event number; None if nobody had a rank
-    ranks: dict[int, int]
-
-    @property
-    def date(self) -> date | None:
-        """The day, or None in pools without dates."""
-        return None if isinstance(self.day, int) else self.day
-
-    @property
-    def number(self) -> int | None:
-        """The number of an event in a pool without dates."""
-        return self.day if isinstance(self.day, int) else None
-
-    def move(self, number: int, rank: int) -> tuple[int | None, bool]:
-        """Return the number of ranks by which a player has moved up, and True if the player is new on the board."""
-        if self.day is None:
-            return None, False
-        earlier = self.ranks.get(number)
-        return (None, True) if earlier is None else (earlier - rank, False)
-
-
-NO_RANKS = EarlierRanks(None, {})
-
-
-def earlier_ranks(board: Board, players: Sequence[int]) -> EarlierRanks:
-    """Return the ranks that players had at the start of the latest event's day, or None for a filtered board."""
-    pool, newest, start = board.pool, board.newest, board.pool.snapshot.day_start
-    if newest is None or start is None or not start.slots.size or board.is_filtered:
-        return NO_RANKS
-    then = replace(board, standings=start)
-    entries = then.listed(players)
-    ranks = dict(zip(start.numbers[entries].tolist(), then.ranks(entries), strict=True))
-    return EarlierRanks(day_shown(pool.order, newest.started_at // pool.unit_us), ranks)
 
 
 def every_day(pool: PoolAt) -> range:

@@ -7,15 +7,16 @@ import numpy as np
 
 from podium.pool.columns import NONE, slots_of
 from podium.views.board import (
-    ESTABLISHED,
     EVERYBODY,
+    NO_RANKS,
     Board,
+    EarlierRanks,
     PlayerStanding,
     cursor_of,
+    earlier_ranks,
     standing_of,
     standings_of,
 )
-from podium.views.boards.daily import NO_RANKS, EarlierRanks, earlier_ranks
 from podium.views.changes import Changes
 from podium.views.headlines import headlines
 from podium.views.models import BoardRow, answer_from
@@ -89,18 +90,6 @@ def leaderboard(pool: PoolAt, listing: Listing = EVERYBODY, *, after: str | None
         provisional = board.standings.order.where(board.fits & ~board.standings.is_established)
         others = standings_of(pool, board.standings, provisional.entries[:MAX_PROVISIONAL])
     return page(board, ranked, [(None, row) for row in others], following)
-
-
-def listed_count(pool: PoolAt, listing: Listing = ESTABLISHED) -> int:
-    """Count the players on a board.
-
-    Args:
-        listing: the players to list. Default: players with an established rating.
-
-    Returns:
-        The number of players.
-    """
-    return Board.of(pool, listing).size
 
 
 def page_of(pool: PoolAt, listing: Listing, name: str, *, top: int = 50) -> str | None:

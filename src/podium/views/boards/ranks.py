@@ -18,17 +18,15 @@ from podium.log.pools import (
     PoolView,
     When,
     other_arithmetic,
-    season_time,
     settings_of,
     time_of,
 )
 from podium.log.statements import instant
 from podium.results.columns import UTC
-from podium.results.names import normalise
 from podium.views.board import EVERYBODY, Board, span_begins, standing_of
 from podium.views.details import FILTERS, details_by_number, details_of
 from podium.views.events import career
-from podium.views.models import GroupRank, PlayerDetails, PlayerRank, PoolSummary, RatingCount, Season, answer_from
+from podium.views.models import GroupRank, PlayerDetails, PlayerRank, PoolSummary, RatingCount, answer_from
 from podium.views.names import number_of
 from podium.views.player_models import Listing
 from podium.views.reader import PoolAt
@@ -200,41 +198,3 @@ def limit_notice(pool: PoolAt) -> str | None:
         return None
     snapshot = pool.snapshot
     return pool.system.limit_notice(snapshot.rows.at("state", snapshot.standings.rows[snapshot.standings.is_player]))
-
-
-def seasons(pool: PoolAt) -> tuple[Season, ...]:
-    """List the pool's seasons.
-
-    Returns:
-        The seasons, oldest first.
-    """
-    events = pool.snapshot.events
-    found = sorted((events.key(uid), season) for uid, season in events.seasons.items())
-    return tuple(
-        Season(
-            season.name,
-            pool.moment(key.started_at),
-            season.keep,
-            sequence=pool.sequence(key.started_at),
-            widens=season.widens,
-        )
-        for key, season in found
-    )
-
-
-def season_leaderboard(pool: PoolAt, name: str) -> pl.DataFrame:
-    """Return the board at the end of a season, or the current board if the season is still running.
-
-    Returns:
-        One row per player, best first.
-
-    Raises:
-        UnknownError: there is no such pool or season.
-    """
-    listed = seasons(pool)
-    names = [season.name for season in listed]
-    position = next((names.index(form) for form in (name, normalise(name)) if form in names), None)
-    if position is None:
-        raise UnknownError(f"pool {pool.name!r} has no season {name!r}. Check the name.")
-    after = OrderKey(season_time(listed[position + 1].when), 0) if position + 1 < len(listed) else None
-    return board_before(pool, Eligibility(), after)

@@ -25,8 +25,7 @@ from pathlib import Path
 from serving import postgres
 
 from podium.log.schema import metadata
-from podium.store import Store
-from podium.store.reading import pool_facts
+from podium.store import Store, pool_facts
 from podium.systems import find
 from podium.views.player_models import Listing
 from podium.views.reader import Answers

@@ -14,9 +14,9 @@ from podium.service.http.visitors import MAX_FORM_BYTES
 from podium.service.server import MAX_CONNECTIONS, MAX_HEADER_BYTES, Phase
 from podium.service.web.ahead.calendar import MAX_KEYLESS, MAX_WAITING, WAITING_S
 from podium.service.web.chances import MAX_ENTRANTS
-from podium.store.reading.ahead import MAX_STARTERS
 from podium.store.waiting import LEAST_SHARES, MAX_BYTES, WAITS_US
 from podium.store.writing.execution import SHORT_EVENTS
+from podium.views.races.ahead import MAX_STARTERS
 from podium.views.rivals import MAX_MEETINGS
 
 MARKS = "<!-- limits -->", "<!-- end of limits -->"

@@ -16,8 +16,8 @@ from podium.service.http import visitors
 from podium.service.web import home
 from podium.store import Store
 from podium.store.backup import back_up
-from podium.store.writing import fixtures
 from podium.systems import find
+from podium.views.races import fixtures
 
 
 def test_the_home_page_shows_the_biggest_upset_of_the_week(sqlite_store):

@@ -16,8 +16,8 @@ from podium.log.database import close_engine, open_database, read_transaction
 from podium.log.files import files_of, truncate_wal
 from podium.log.pools import day_of
 from podium.store import Store
-from podium.store.reading import log
 from podium.systems import find
+from podium.views.races import records
 
 NAME = "Wilhelmina Forgettable"
 FORMER = "Mina Erstwhile"
@@ -219,7 +219,7 @@ def test_a_name_is_looked_up_with_an_index(new_url, select, column):
     [
         (players.SELECT_NUMBERS, (1, '["ana"]')),
         (players.SELECT_ALL_NAMES, (1,)),
-        (log.SELECT_RECORDS, ("merge", 1)),
+        (records.SELECT_RECORDS, ("merge", 1)),
     ],
 )
 def test_a_databases_first_connection_uses_the_same_query_plans(path, select, values):

@@ -7,7 +7,7 @@ from races import rows
 
 import podium
 from podium.errors import UnknownError
-from podium.store.reading import hindsight
+from podium.store import hindsight
 from podium.systems import find
 
 

@@ -16,11 +16,10 @@ from podium.analysis.predictions import HeatSelection, predict
 from podium.analysis.scores import Window
 from podium.errors import UnknownError
 from podium.ledger.pair_predictions import ReliabilityBin
-from podium.store import Store
-from podium.store.reading import pool_facts
-from podium.store.reading.log import CorrectedLine
-from podium.store.reading.pool_facts import fair_expectation
+from podium.store import Store, pool_facts
+from podium.store.pool_facts import fair_expectation
 from podium.systems import find
+from podium.views.races.records import CorrectedLine
 
 START = datetime(2025, 1, 1, tzinfo=UTC)
 PLAYERS = ["ana", "ben", "cleo", "dov", "eva", "fay"]

@@ -21,7 +21,7 @@ from podium.service.web.chances import chance_words, odds_words
 from podium.service.web.rendering import PoolHeader
 from podium.service.web.rules.page import weights
 from podium.store.keys import create_key
-from podium.store.reading.pool_facts import WeightPoint
+from podium.store.pool_facts import WeightPoint
 from podium.support.words import shown
 from podium.systems import find
 

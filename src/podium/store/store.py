@@ -13,11 +13,10 @@ from podium.log.chain import forget_head
 from podium.log.database import UnavailableError, write_transaction
 from podium.log.files import truncate_wal
 from podium.log.pools import NO_DESCRIPTION, DescriptionChanges, Order, locked_pool, refuse_closed
-from podium.store import kept
+from podium.store import hindsight, kept, pool_facts
 from podium.store.following import PoolReader, newest_place
 from podium.store.moments import reads, writes
-from podium.store.reading import hindsight, pool_facts, previews
-from podium.store.reading.reader import Reader
+from podium.store.reader import Reader
 from podium.store.writing import (
     accounts,
     administration,
@@ -25,6 +24,7 @@ from podium.store.writing import (
     execution,
     fixtures,
     pool_files,
+    previews,
     reports,
     sheet_corrections,
     sheets,

@@ -14,7 +14,7 @@ from podium.errors import ParameterError
 
 if TYPE_CHECKING:
     from podium.store import Store
-    from podium.store.writing.fixtures import Fixture
+    from podium.views.races.fixtures import Fixture
 
 fixture = App(help="Plan, change, cancel and list upcoming races.")
 FIXTURE = Argument(help="ID of the race. Its result is the event with this ID.")

@@ -31,7 +31,7 @@ from podium.service.http.json import RefusedError
 from podium.service.http.requests import run_in
 from podium.service.web.rendering import Page, PageRouter, go_on, pool_header, render
 from podium.store import Store
-from podium.store.reading.previews import MovedRating
+from podium.store.writing.previews import MovedRating
 from podium.store.writing.proposals import StaleError
 from podium.store.writing.receipts import Receipt
 from podium.store.writing.sheet_corrections import SheetChanges

@@ -10,7 +10,7 @@ from podium.service.admin.intents import POOL_ADDRESS, Admission, Sender
 from podium.service.admin.tonight import MAX_NAMES
 from podium.service.http.visitors import Form
 from podium.service.web.rendering import Page, PageRouter
-from podium.store.writing.fixtures import CANCELLED
+from podium.views.races.fixtures import CANCELLED
 
 RACE = "/{fixture_id}"
 router = PageRouter(prefix=POOL_ADDRESS + "/races", include_in_schema=False)

@@ -28,10 +28,10 @@ from podium.service.http.requests import CurrentStore, run_in
 from podium.service.http.visitors import Form
 from podium.service.web.rendering import SEE_OTHER, Page, PageRouter, address, go_on, pool_header, render
 from podium.service.web.visiting import PoolRequest
-from podium.store.writing.fixtures import CANCELLED, REPORTED, Fixture
 from podium.store.writing.submission import ConflictError
 from podium.support.immutable import immutable
 from podium.support.words import shown_change, signed
+from podium.views.races.fixtures import CANCELLED, REPORTED, Fixture
 
 MAX_NAMES = 40  # number of names to offer for tapping
 NEW_NAMES = 3  # number of lines for new names

@@ -27,8 +27,9 @@ from podium.service.http.requests import CurrentStore, PoolRouter, run_in
 from podium.service.http.visitors import find_visitor
 from podium.service.web.ahead.calendar import CurrentStakes, refuse_large_field
 from podium.service.web.ahead.races import Groups, Protect
-from podium.store.reading.ahead import RaceStakes, RunningRace, race_stakes
-from podium.store.writing.fixtures import MAX_ENTRANTS, Fixture, Places
+from podium.store.writing.fixtures import MAX_ENTRANTS
+from podium.views.races.ahead import RaceStakes, RunningRace, race_stakes
+from podium.views.races.fixtures import Fixture, Places
 
 router = PoolRouter()
 

@@ -11,9 +11,9 @@ from podium.service.http.errors import error_responses
 from podium.service.http.json import MAX_SENT_CHARACTERS, EventId, PlayerName, PoolName
 from podium.service.http.requests import CurrentStore, PoolRouter
 from podium.service.http.visitors import check_reader
-from podium.store.reading.log import CorrectionRecord
-from podium.store.reading.pool_facts import EventField, FairExpectation, PoolFacts
+from podium.store.pool_facts import EventField, FairExpectation, PoolFacts
 from podium.views import models, player_models
+from podium.views.races.records import CorrectionRecord
 
 router = PoolRouter(dependencies=[Depends(check_reader)])
 REFUSALS_TO_EXPLAIN = error_responses(409)  # error if another version rated the pool

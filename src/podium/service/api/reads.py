@@ -32,11 +32,11 @@ from podium.service.http.json import (
 from podium.service.http.requests import CurrentStore, PoolRouter, WantedDetails
 from podium.service.http.visitors import check_reader
 from podium.store import Store
-from podium.store.reading import explanations
-from podium.store.reading.hindsight import BestEverBoard, HindsightPoint
+from podium.store.hindsight import BestEverBoard, HindsightPoint
 from podium.store.writing.administration import RegisteredMatch
 from podium.views import models
 from podium.views.player_models import Equipment, Leaderboard, Listing
+from podium.views.races import explanations
 from podium.views.results import PlayerStart
 
 MAX_REASONS = 100  # events per sum of reasons

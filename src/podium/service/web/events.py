@@ -24,10 +24,10 @@ from podium.service.http.json import EventId, PlayerName
 from podium.service.web.messages import card_path, headline_of
 from podium.service.web.rendering import PageRouter, PoolHeader, pool_header, unchanged
 from podium.service.web.visiting import VisiblePool, Visit
-from podium.store.reading.explanations import EventStory
-from podium.store.reading.pool_facts import LARGE_FIELD, PoolFacts, fair_expectation
+from podium.store.pool_facts import LARGE_FIELD, PoolFacts, fair_expectation
 from podium.support.words import capitalised, counted, part, shown, shown_change, signed
 from podium.views.models import ResultRow
+from podium.views.races.explanations import EventStory
 
 TAGS = {"rated": "", "voided": "void"}
 AS_SENT = "Ranked as submitted"

@@ -24,11 +24,11 @@ from podium.service.web.boards import default_listing
 from podium.service.web.rendering import Page, PageRouter, PoolHeader, page_response, page_text, pool_header
 from podium.service.web.visiting import VisiblePools
 from podium.store import Store, kept
-from podium.store.writing.fixtures import WAITS_US, Fixture
 from podium.support.answers import as_json, from_json
 from podium.support.immutable import immutable
 from podium.support.words import ordinal_number
 from podium.views.player_models import EventHeadline, ListedRow, Surprise
+from podium.views.races.fixtures import WAITS_US, Fixture
 
 WEEK: Final = timedelta(days=7)
 LIVE: Final = timedelta(days=90)

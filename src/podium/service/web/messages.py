@@ -13,12 +13,12 @@ from podium.pages.numbers import minute_words, shortened
 from podium.pool.snapshot import RATED, STATUSES, Event
 from podium.service.web.rendering import PoolHeader, pool_address, pool_header
 from podium.store.following import PoolReader
-from podium.store.reading import log as entries
-from podium.store.writing.fixtures import PLANNED, Fixture, fixtures, get_fixture
 from podium.support.words import counted, listed
 from podium.views.board import ESTABLISHED, Board, PlayerStanding, tier_scores
 from podium.views.events import Before, changes_by, rated_event, titles_of
 from podium.views.names import find_event
+from podium.views.races import records as entries
+from podium.views.races.fixtures import PLANNED, Fixture, fixtures, get_fixture
 
 if TYPE_CHECKING:
     from podium.views.changes import Change

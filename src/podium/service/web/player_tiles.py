@@ -14,10 +14,10 @@ from podium.pages.numbers import Shape, day_words, minute, name_link, named, per
 from podium.service.web.ahead.calendar import KeptStakes
 from podium.service.web.rendering import PoolHeader
 from podium.store import Store
-from podium.store.writing.fixtures import Fixture
 from podium.support.immutable import immutable
 from podium.support.words import capitalised, counted, ordinal_number, shown_change
 from podium.views.player_models import Encounters, NearbyRow, PlayerCard
+from podium.views.races.fixtures import Fixture
 
 ESTABLISHED_BY_EVENTS = f"A rating counts as established from event {FINDING_EVENTS} on."
 MAX_AHEAD = 10  # number of upcoming races to search for the player's next one

@@ -22,7 +22,7 @@ from podium.service.web import boards, rendering
 from podium.service.web.ahead.calendar import CurrentStakes
 from podium.service.web.player_tiles import Tile, facts_on, lead_on, rating_note, upcoming
 from podium.service.web.visiting import VisiblePool
-from podium.store.reading.hindsight import HindsightPoint
+from podium.store.hindsight import HindsightPoint
 from podium.support.words import counted, ordinal, ordinal_number, shown
 from podium.views.player_models import CurvePoint, FormLine, PlayerCard
 

@@ -30,7 +30,6 @@ from podium.log.schema import player_link, report
 from podium.log.statements import DAY_US, instant, microseconds, now, of_pool, upsert
 from podium.store.following import PoolReader
 from podium.store.writing.execution import execute
-from podium.store.writing.fixtures import NO_RESULT, STARTED, Fixture, as_fixtures, fixtures, plans_of
 from podium.store.writing.proposals import Proposal
 from podium.store.writing.receipts import Receipt
 from podium.store.writing.submission import Submission, submit
@@ -38,6 +37,7 @@ from podium.support.answers import answer, described
 from podium.support.immutable import immutable
 from podium.support.words import part
 from podium.views.names import accounts_of, number_of, present_names, public_numbers
+from podium.views.races.fixtures import NO_RESULT, STARTED, Fixture, as_fixtures, fixtures, plans_of
 
 LinkAct = Literal["give", "renew", "revoke"]
 NONCE_BYTES = 12

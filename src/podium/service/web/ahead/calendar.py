@@ -18,7 +18,7 @@ from podium.service.http.requests import from_state
 from podium.service.web import rendering
 from podium.service.web.visiting import VisiblePool
 from podium.store import Store
-from podium.store.writing.fixtures import CANCELLED, Fixture
+from podium.views.races.fixtures import CANCELLED, Fixture
 
 MAX_AGE_S: Final = 60.0
 MAX_WAITING: Final = 8  # maximum number of requests that wait for a table or calculate one; each occupies a thread

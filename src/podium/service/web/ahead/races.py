@@ -26,8 +26,8 @@ from podium.service.web.ahead.calendar import CALENDAR_MOST, Aged, CurrentStakes
 from podium.service.web.player_tiles import Upcoming, outlook_of
 from podium.service.web.visiting import VisiblePool
 from podium.store import Store
-from podium.store.writing.fixtures import NO_RESULT, Fixture, Starter
 from podium.support.words import counted, ordinal_number, shown, shown_change, without_formulas
+from podium.views.races.fixtures import NO_RESULT, Fixture, Starter
 
 router = rendering.PageRouter()
 MAX_LINES = 30  # maximum number of lines in a table that is shown completely

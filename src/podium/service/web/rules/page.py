@@ -17,7 +17,7 @@ from podium.service.web.rendering import PageRouter, PoolHeader, pool_header
 from podium.service.web.rules.questions import Known, find_examples, questions
 from podium.service.web.visiting import VisiblePool
 from podium.store import Store
-from podium.store.reading.pool_facts import PoolFacts
+from podium.store.pool_facts import PoolFacts
 from podium.support.words import shown
 
 LATER_EVENT = 10

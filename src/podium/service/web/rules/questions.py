@@ -18,7 +18,7 @@ from podium.pages.reliability import findings
 from podium.service.web.boards import established_rule
 from podium.service.web.rendering import PoolHeader
 from podium.store import Store
-from podium.store.reading.pool_facts import LARGE_FIELD, PoolFacts
+from podium.store.pool_facts import LARGE_FIELD, PoolFacts
 from podium.support.immutable import immutable
 from podium.support.words import counted, shown, shown_change
 from podium.views.models import EventDetails

@@ -10,9 +10,6 @@ from podium.ledger.reasons.what_if import WhatIf, is_quickly_imagined, what_if
 from podium.ledger.stakes import Stakes
 from podium.log.pools import Pool
 from podium.pool.snapshot import RATED, STATUSES
-from podium.store.following import PoolReader
-from podium.store.reading.ahead import stakes_before_event
-from podium.store.reading.log import CorrectionRecord, event_record
 from podium.support.answers import answer, described
 from podium.support.collector import paused_collection
 from podium.support.immutable import immutable
@@ -26,6 +23,9 @@ from podium.views.headlines import events_beside
 from podium.views.models import EventDetails, answer_from, rows_as
 from podium.views.names import find_event, name_of
 from podium.views.player_models import AdjacentEvents
+from podium.views.races.ahead import stakes_before_event
+from podium.views.races.records import CorrectionRecord, event_record
+from podium.views.reader import PoolAt
 from podium.views.results import event_results
 
 
@@ -167,7 +167,7 @@ class EventStory:
     stakes_before: Stakes | None = None  # effect of each place before the event; None for several heats
 
 
-def event_story(pool: PoolReader, event_id: str, player: str | None = None) -> EventStory:
+def event_story(pool: PoolAt, event_id: str, player: str | None = None) -> EventStory:
     """Return an event, and the reasons for one player's rating change.
 
     Args:
@@ -188,14 +188,14 @@ def event_story(pool: PoolReader, event_id: str, player: str | None = None) -> E
         return explained_story(pool, story, rated_event(pool, event_id), player)
 
 
-def read_event(pool: PoolReader, event_id: str) -> tuple[EventDetails, tuple[CorrectionRecord, ...], AdjacentEvents]:
+def read_event(pool: PoolAt, event_id: str) -> tuple[EventDetails, tuple[CorrectionRecord, ...], AdjacentEvents]:
     """Return the parts of an event's story that are the same for every player."""
     event = find_event(pool, event_id)
     results, record, beside = event_results(pool, [event]), event_record(pool, event_id), events_beside(pool, event)
     return details_of(pool, event, results, changes_by(pool, event)), record, beside
 
 
-def explained_story(pool: PoolReader, story: EventStory, event: RatedEvent, player: str | None) -> EventStory:
+def explained_story(pool: PoolAt, story: EventStory, event: RatedEvent, player: str | None) -> EventStory:
     details, event_id = story.details, event.event.event_id
     present = {change.player for change in details.changes}
     moved = max(details.changes, key=lambda change: abs(change.delta)).player

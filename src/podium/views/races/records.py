@@ -28,11 +28,11 @@ from podium.log.pools import PoolView
 from podium.log.schema import correction, log, reason
 from podium.log.statements import of_pool
 from podium.results.columns import FILLED, SHARED, is_shared
-from podium.store.following import PoolReader
 from podium.support.answers import answer, described
 from podium.views.events import EVENT_KINDS
 from podium.views.models import LogRecord, Moved, answer_from
 from podium.views.names import find_event, present_names
+from podium.views.reader import PoolAt
 
 
 @answer
@@ -172,7 +172,7 @@ def made_up(pool: PoolView) -> tuple[str, ...]:
     return tuple(pool.execute(SELECT_MADE_UP).scalars())
 
 
-def event_record(pool: PoolReader, event_id: str) -> tuple[CorrectionRecord, ...]:
+def event_record(pool: PoolAt, event_id: str) -> tuple[CorrectionRecord, ...]:
     """List the submission of an event and all later actions on it.
 
     Returns:
@@ -195,7 +195,7 @@ def event_record(pool: PoolReader, event_id: str) -> tuple[CorrectionRecord, ...
     return tuple(records)
 
 
-def names_in(pool: PoolReader, contents: list[list[Line]]) -> dict[int, str]:
+def names_in(pool: PoolAt, contents: list[list[Line]]) -> dict[int, str]:
     """Return the names for the numbers in an event's contents.
 
     With only one version of the content, the event was never corrected, and no name is needed.

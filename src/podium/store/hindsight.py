@@ -23,7 +23,7 @@ from podium.rating import rate
 from podium.store import kept
 from podium.store.following import PoolReader
 from podium.store.moments import Moments
-from podium.store.reading.pool_facts import system_text
+from podium.store.pool_facts import system_text
 from podium.support.answers import answer, described
 from podium.views.board import standing_of
 from podium.views.models import STARTED, Started

@@ -31,8 +31,6 @@ from podium.log.statements import instant
 from podium.pool.snapshot import RATED, Event
 from podium.results.derived_heats import OVERALL
 from podium.results.reading import Results
-from podium.store.following import PoolReader
-from podium.store.writing.fixtures import get_fixture, places_now
 from podium.support.answers import answer, described
 from podium.views.board import ESTABLISHED, Board
 from podium.views.boards.seasons import span_of
@@ -41,6 +39,8 @@ from podium.views.events import Before, event_details, nu_now, system_and_states
 from podium.views.headlines import event_list
 from podium.views.models import answer_from
 from podium.views.names import public_numbers
+from podium.views.races.fixtures import get_fixture, places_now
+from podium.views.reader import PoolAt
 from podium.views.results import counting_results, event_results
 
 MAX_STARTERS = 200
@@ -51,7 +51,7 @@ Known = Before | None  # the entrants' states, if they are known
 
 
 def starters_at(
-    pool: PoolReader,
+    pool: PoolAt,
     sides: Sides,
     started_at: int | None,
     position: int,
@@ -77,7 +77,7 @@ def starters_at(
     return race, recent is not None and has_draws(recent, pool.name)
 
 
-def recent_events(pool: PoolReader, position: int) -> Events | None:
+def recent_events(pool: PoolAt, position: int) -> Events | None:
     """Return the newest rated events before a position, or None if there are no such events."""
     recent = pool.snapshot.events.first(range(position)[::-1], RECENT_EVENTS, RATED)[::-1]
     if not recent:
@@ -85,7 +85,7 @@ def recent_events(pool: PoolReader, position: int) -> Events | None:
     return encode(event_results(pool, recent), pool.system)
 
 
-def established_board(pool: PoolReader, race: Race) -> StakesGrid:
+def established_board(pool: PoolAt, race: Race) -> StakesGrid:
     """Return today's board, on which only players with an established rating have ranks."""
     ranked = ~pool.system.is_provisional(race.states) & (race.states[:, pool.system.column("events")] > 0.0)
     mine = pool.system.scores(race.states)[ranked]
@@ -93,7 +93,7 @@ def established_board(pool: PoolReader, race: Race) -> StakesGrid:
     return StakesGrid(lambda scores: today.count_above(scores) - (mine > scores[:, None]).sum(axis=1), ranked, ranked)
 
 
-def field_in(pool: PoolReader, entrants: Sequence[Named], sides: Sequence[Sequence[Named]]) -> list[list[Member]]:
+def field_in(pool: PoolAt, entrants: Sequence[Named], sides: Sequence[Sequence[Named]]) -> list[list[Member]]:
     """Return the members of each side, with valid names.
 
     Reject a newcomer whose name is almost the same as a player's.
@@ -105,7 +105,7 @@ def field_in(pool: PoolReader, entrants: Sequence[Named], sides: Sequence[Sequen
 
 
 def predicted(
-    pool: PoolReader, entrants: Sequence[Named] = (), *, sides: Sequence[Sequence[Named]] = (), top: int = 3
+    pool: PoolAt, entrants: Sequence[Named] = (), *, sides: Sequence[Sequence[Named]] = (), top: int = 3
 ) -> Forecast:
     """Forecast an event with the current ratings. Unknown players are treated as newcomers.
 
@@ -130,7 +130,7 @@ def predicted(
 
 
 def stakes_of(
-    pool: PoolReader,
+    pool: PoolAt,
     entrants: Sequence[Named] = (),
     player: Named | None = None,
     *,
@@ -178,7 +178,7 @@ def stakes_of(
     return pool.value(("stakes", str(starting), *chosen, when, heats, margin), find)
 
 
-def seeds_of(pool: PoolReader, fixture: str, *, groups: int | None = None, protect: int = 0) -> tuple[Seed, ...]:
+def seeds_of(pool: PoolAt, fixture: str, *, groups: int | None = None, protect: int = 0) -> tuple[Seed, ...]:
     """Return the entrants of an upcoming race as the seeds of a tournament.
 
     Args:
@@ -241,7 +241,7 @@ class RunningRace:
     )
 
 
-def running_race(pool: PoolReader, race_id: str) -> RunningRace:
+def running_race(pool: PoolAt, race_id: str) -> RunningRace:
     """Return the current places in a running race, and the rating changes if it ended now. Nothing is stored.
 
     Returns:
@@ -274,7 +274,7 @@ def running_race(pool: PoolReader, race_id: str) -> RunningRace:
 
 
 def stakes_before_event(
-    pool: PoolReader, event: Event, results: Results, player: str, before: Known = None
+    pool: PoolAt, event: Event, results: Results, player: str, before: Known = None
 ) -> Stakes | None:
     """Return the effect of each place in a past event with one heat, based on the states just before it.
 
@@ -298,7 +298,7 @@ def stakes_before_event(
     return pool.value(("stakes before", event.event_id, player), find)
 
 
-def newest_heats(pool: PoolReader) -> int:
+def newest_heats(pool: PoolAt) -> int:
     """Return the number of heats in the newest event, not counting the overall result.
 
     Returns:

@@ -95,6 +95,8 @@ class FairExpectation:
 
 @immutable
 class Effort:
+    """The amount of work for facts."""
+
     events: int  # number of newest events to use
     players: int  # number of players for each point of the weights
     rows: int = 20_000  # maximum number of changes in these events
@@ -170,6 +172,8 @@ GROWTH = 0.1  # share by which the log may grow before stored facts are no longe
 
 @immutable
 class KeptFacts:
+    """Stored facts, and the log for which they were calculated."""
+
     facts: PoolFacts
     system: str  # and its parameters, as JSON
     place: int  # place of the newest log entry

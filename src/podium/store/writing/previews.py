@@ -8,7 +8,6 @@ from podium.log.log import AMEND, bodies_of, newest_seq
 from podium.log.pools import refuse_unwritable
 from podium.pool.moves import Moves
 from podium.store.following import PoolReader
-from podium.store.reading.log import CorrectedLine, corrected_lines
 from podium.store.writing.execution import plan
 from podium.store.writing.proposals import Act, Proposal
 from podium.store.writing.receipts import Totals, names_with, with_receipts
@@ -16,6 +15,7 @@ from podium.support.immutable import immutable
 from podium.views.board import ESTABLISHED, Board
 from podium.views.events import titles_of
 from podium.views.names import find_event, find_events, present_names
+from podium.views.races.records import CorrectedLine, corrected_lines
 
 MAX_EVENTS = 100  # maximum number of events in a preview
 

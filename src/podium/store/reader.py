@@ -6,15 +6,12 @@ from podium.log.database import close_engine, open_database
 from podium.log.files import truncate_wal
 from podium.log.log import Head
 from podium.log.pools import SELECT_PUBLIC, Pool, every_pool, other_arithmetic
-from podium.store import kept
+from podium.store import hindsight, kept
+from podium.store import pool_facts as whole
 from podium.store.following import PoolReader
 from podium.store.moments import Moment, Moments, reads
-from podium.store.reading import ahead, explanations, hindsight
-from podium.store.reading import log as entries
-from podium.store.reading import pool_facts as whole
 from podium.store.verification import Verification, verify_database
 from podium.store.writing import administration, reports
-from podium.store.writing import fixtures as planned
 from podium.store.writing import sheets as brought
 from podium.store.writing.pool_files import export_lines
 from podium.views import cards, events, headlines
@@ -26,6 +23,7 @@ from podium.views.boards.seasons import final_leaderboard, final_leaderboards, s
 from podium.views.details import detail_choices, player_details, player_ids
 from podium.views.models import PoolSummary
 from podium.views.player_models import FoundPlayer
+from podium.views.races import ahead, explanations, fixtures, records
 from podium.views.results import counting_results, rate_results, starting_ratings
 
 
@@ -93,8 +91,8 @@ class Reader(Moments):
     cache = reads(kept.read)
     version = reads(PoolReader.version)
     edition = reads(PoolReader.edition)
-    log = reads(entries.listing)
-    newest_log = reads(entries.newest_listing)
+    log = reads(records.listing)
+    newest_log = reads(records.newest_listing)
     news = reads(events.news, as_stored=True)
     match = reads(administration.match_of)
     waiting_matches = reads(administration.waiting_matches)
@@ -104,9 +102,9 @@ class Reader(Moments):
 
     # Upcoming races
 
-    fixture = reads(planned.get_fixture)
-    fixtures = reads(planned.fixtures)
-    places = reads(planned.places_now)
+    fixture = reads(fixtures.get_fixture)
+    places = reads(fixtures.places_now)
+    fixtures = reads(fixtures.fixtures)
     running_race = reads(ahead.running_race)
     newest_heats = reads(ahead.newest_heats)
     seeds = reads(ahead.seeds_of)
@@ -233,8 +231,8 @@ class Reader(Moments):
     adjacent_events = reads(headlines.adjacent_events)
     event_story = reads(explanations.event_story)
     event_field = reads(whole.event_field)
-    event_record = reads(entries.event_record)
-    made_up = reads(entries.made_up)
+    event_record = reads(records.event_record)
+    made_up = reads(records.made_up)
     reasons = reads(events.reasons)
     explain = reads(events.explanation)
     what_if = reads(events.alternatives)

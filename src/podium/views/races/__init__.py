@@ -1,0 +1,1 @@
+"""Upcoming races with their stakes, and the stories of events: explanations and corrections."""

@@ -29,7 +29,7 @@ from podium.views.board import standing_of
 from podium.views.models import STARTED, Started
 
 MAX_ENTRIES, MAX_PAIRS = 2_000_000, 10_000_000  # maximum size of a history to analyze: 1,000,000 duels
-CHUNK_EVENTS, CHUNK_ROWS = 20_000, 1_000  # number of events or rows to read or write at once
+CHUNK_ROWS = 1_000  # number of rows to write at once
 MAX_POINTS = 300  # maximum number of points to store per curve, chosen to keep its shape
 MAX_BEST = 50  # number of players on the board
 POINT = np.dtype([("at", "<i8"), ("rating", "<f8"), ("deviation", "<f8")])  # microseconds since 1970, and points

@@ -68,6 +68,7 @@ def player(
     return visit.show(
         "player.html",
         card.player,
+        pool=header,
         tab="leaderboard",
         description=f"{header.rating(card.rating)} points in {header.title}{place}.",
         card=card,

@@ -44,10 +44,19 @@ class Visit(PoolRequest):
     visitor: visitors.Visitor
 
     def show(
-        self, template: str, title: str, *, status: int = 200, version: str = "", frames: str = "'none'", **content: Any
+        self,
+        template: str,
+        title: str,
+        *,
+        pool: PoolHeader | None = None,
+        status: int = 200,
+        version: str = "",
+        frames: str = "'none'",
+        **content: Any,
     ) -> Response:
         """Return one of the pool's pages, in the same way as `render`. The page reports later log entries."""
-        page = Page(template, title, **{"pool": self.header, "newest_entry": self.store.version(self.pool)} | content)
+        newest = {"newest_entry": self.store.version(self.pool)}
+        page = Page(template, title, pool=pool or self.header, **newest | content)
         return render(self.request, page, status=status, version=version, frames=frames)
 
 

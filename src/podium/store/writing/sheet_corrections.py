@@ -2,11 +2,11 @@
 
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from difflib import SequenceMatcher
 from functools import partial
-from itertools import pairwise
+from itertools import count, pairwise
 from typing import Any, NamedTuple
 
 from podium.log.content import difference, head_begin, lines_of, numbers_in
@@ -15,12 +15,12 @@ from podium.log.log import AMEND, MOVE, SUBMIT, UNVOID, VOID, LogEntry, admit_re
 from podium.log.players import Numbered, names_of, provisional_numbers, public_id, sent_numbers
 from podium.log.pools import DATED, NUMBER_US, Order, Pool, number_at
 from podium.store.following import PoolReader
-from podium.store.writing import proposals as events
 from podium.store.writing import submission
-from podium.store.writing.proposals import Sheet
+from podium.store.writing.proposals import FIRST_PLACEHOLDER, Act, BroughtEvent, Proposal, Sheet, SheetRecord
 from podium.store.writing.receipts import NOTHING, Receipt, Totals
 from podium.store.writing.sheets import (
     COUNT,
+    Pairs,
     Sent,
     SheetError,
     Stored,
@@ -28,6 +28,7 @@ from podium.store.writing.sheets import (
     equal_pairs,
     match_elsewhere,
     name_made,
+    pair,
     pair_equal,
     players_in,
     read_sheet,
@@ -71,7 +72,7 @@ class SheetChanges:
 
 def amend_sheet(
     rows: Any, sheet: Sheet, made_up: str = "", *, overrule: bool = False, order: Order | None = None
-) -> events.Act:
+) -> Act:
     """Change a pool as if a sheet had always had its present content.
 
     New events are added, changed events are amended and missing events are voided, all in one transaction. Corrections
@@ -100,7 +101,7 @@ def propose(
     made_up: str,
     overrule: bool,
     order: Order | None,
-) -> events.Proposal:
+) -> Proposal:
     """Return the proposal for the changes that `amend_sheet` makes to a pool.
 
     Raises:
@@ -113,7 +114,7 @@ def propose(
     sent = sent_events(pool, contents)
     sheet, is_first = as_known(pool, sheet._replace(has_made_dates=bool(reason)), sent)
     stored = events_of(pool, sheet, sent)
-    pair(pool, sheet, sent, stored)
+    match(pool, sheet, sent, stored)
     made = [one for one in sent if one.stored is None and one.own_id in sheet.made]
     match_elsewhere(pool, sheet, made, brought_by(pool, sheet))
     for one in made:
@@ -133,16 +134,16 @@ def propose(
     lists = tuple(draft.new), tuple(draft.other), tuple(draft.gone), tuple(draft.kept)
     changes = SheetChanges(sheet.name, is_first, *lists, same=draft.same, prefix=prefix)
     is_plain = all(entry.kind == SUBMIT for entry in draft.entries)
-    return events.Proposal(
+    return Proposal(
         pool, SUBMIT if is_plain else SHEET, tuple(draft.entries),
         dict.fromkeys((entry.subject for entry in draft.entries), 0),
         newcomers=draft.numbered.newcomers, names=draft.numbered.names,
         sets_order=sets_order and bool(draft.entries),
-        sheet=events.SheetRecord(sheet.name, sheet.map, draft.brought, changes),
+        sheet=SheetRecord(sheet.name, sheet.map, draft.brought, changes),
     )  # fmt: skip
 
 
-def as_known(pool: PoolReader, sheet: events.Sheet, sent: Sequence[Sent]) -> tuple[events.Sheet, bool]:
+def as_known(pool: PoolReader, sheet: Sheet, sent: Sequence[Sent]) -> tuple[Sheet, bool]:
     """Return a sheet under its known name: its own, or the name of a sheet with the same map and mostly equal events.
 
     Returns:
@@ -157,20 +158,20 @@ def as_known(pool: PoolReader, sheet: events.Sheet, sent: Sequence[Sent]) -> tup
         if stored_sheet.map == sheet.map and 2 * min(stored_sheet.events, len(sent)) > most:
             named = sheet._replace(name=stored_sheet.name)
             stored = events_of(pool, named, sent)
-            find = by_content if sheet.made else by_id
-            if 2 * sum(other.is_live for _, other in find(pool, named, [*sent], stored)) > most:
+            found = by_content(sent, stored) if sheet.made else by_id(pool, named, sent, stored)
+            if 2 * sum(other.is_live for _, other in found) > most:
                 return named, False
     return sheet, True
 
 
-def events_of(pool: PoolReader, sheet: events.Sheet, sent: Sequence[Sent]) -> list[Stored]:
+def events_of(pool: PoolReader, sheet: Sheet, sent: Sequence[Sent]) -> list[Stored]:
     """Return the events in the pool that came from a sheet, and the events with the submitted IDs."""
     known = brought_by(pool, sheet)
     wanted = known.keys() | {sheet.prefix + event.own_id for event in sent if event.own_id not in sheet.made}
     return stored_events(pool, known, sheet, find_events(pool, wanted))
 
 
-def refuse_others(pool: Pool, sheet: events.Sheet, sent: Sequence[Sent], stored: Sequence[Stored], prefix: str) -> None:
+def refuse_others(pool: Pool, sheet: Sheet, sent: Sequence[Sent], stored: Sequence[Stored], prefix: str) -> None:
     """Raise an error if a sheet is apparently a different sheet with the same name."""
     for one in sent:
         other = one.stored
@@ -216,9 +217,9 @@ def place(pool: PoolReader, sent: Sequence[Sent]) -> None:
     for together in of_moment.values():
         last = 0
         for one in together:
-            seq = events.FIRST_PLACEHOLDER if one.stored is None else one.stored.event.seq
+            seq = FIRST_PLACEHOLDER if one.stored is None else one.stored.event.seq
             one.moves = one.stored is not None and seq < last
-            last = events.FIRST_PLACEHOLDER if one.moves else seq
+            last = FIRST_PLACEHOLDER if one.moves else seq
 
 
 def number(pool: PoolReader, sent: Sequence[Sent]) -> None:
@@ -275,7 +276,7 @@ class Draft:
     def __init__(self, pool: PoolReader, actor: str, reason: str) -> None:
         self.pool, self.actor, self.reason = pool, actor, reason
         self.entries: list[LogEntry] = []
-        self.brought: list[events.BroughtEvent] = []
+        self.brought: list[BroughtEvent] = []
         self.numbered = Numbered({}, {}, {})
         self.new: list[str] = []
         self.other: list[Other] = []
@@ -283,7 +284,7 @@ class Draft:
         self.kept: list[Other] = []
         self.same = 0
 
-    def take(self, sent: Sequence[Sent], sheet: events.Sheet, taken: set[str]) -> None:
+    def take(self, sent: Sequence[Sent], sheet: Sheet, taken: set[str]) -> None:
         """Plan the new, changed and restored events in the sheet's order.
 
         `taken` contains the IDs of the pool's events.
@@ -302,7 +303,7 @@ class Draft:
                 one.content = one.content.renamed(other.event.event_id)
                 seq = self.keep(one, other) if one.is_kept else self.correct(one, other)
             event_id = one.content.event_id
-            record = events.BroughtEvent(event_id, event_id if one.own_id in sheet.made else one.own_id, seq)
+            record = BroughtEvent(event_id, event_id if one.own_id in sheet.made else one.own_id, seq)
             if other is None or other.brought != record:
                 self.brought.append(record)
         contents = [one.content for one in logged]
@@ -313,10 +314,8 @@ class Draft:
         base = COUNT.sub("", name)
         if name not in taken:
             return name
-        for event_id in (f"{base} #{k}" for k in range(2, 10**6)):
-            if event_id not in taken and self.pool.snapshot.events.find(event_id) < 0:
-                return event_id
-        raise StoreError(f"Every ID that begins with {base!r} is in use. Choose another prefix.")
+        ids = (f"{base} #{k}" for k in count(2))
+        return next(each for each in ids if each not in taken and self.pool.snapshot.events.find(each) < 0)
 
     def log(self, one: Sent, kind: str) -> int:
         """Add an entry with an event's content at its time, and return the placeholder for the entry's number."""
@@ -333,7 +332,7 @@ class Draft:
             own = other.digest, match_id, event.present, reason, kind
             entry = LogEntry(event.event_id, body, self.actor, *own)
         self.entries.append(entry)
-        return events.FIRST_PLACEHOLDER + len(self.entries) - 1
+        return FIRST_PLACEHOLDER + len(self.entries) - 1
 
     def set_voided(self, event_id: str, kind: str) -> None:
         """Add an entry that voids or unvoids an event."""
@@ -384,36 +383,30 @@ class Draft:
             if other.is_corrected and not overrule:
                 self.kept.append(Other(event.event_id, "was corrected by hand, and stays; the sheet no longer has it"))
                 continue
-            self.brought.append(events.BroughtEvent(event.event_id, other.own_id, event.content_seq, is_gone=True))
+            self.brought.append(BroughtEvent(event.event_id, other.own_id, event.content_seq, is_gone=True))
             if not other.others:
                 self.set_voided(event.event_id, VOID)
                 self.gone.append(event.event_id)
 
 
-def pair(pool: PoolReader, sheet: Sheet, sent: Sequence[Sent], stored: Sequence[Stored]) -> None:
+def match(pool: PoolReader, sheet: Sheet, sent: Sequence[Sent], stored: Sequence[Stored]) -> None:
     """Match each event of a sheet with an event in the pool.
 
     Candidates are tried in this order: the same ID and content, IDs that differ only in their count, the same event
     with another ID, and the same event with another ID and date.
     """
     left = sorted(stored, key=lambda event: event.is_live, reverse=True)
+    of_count, by_lines = partial(by_count, sheet), partial(by_content, dated=False)  # the latter ignores IDs and dates
     if sheet.made:
         pair_equal(sent, [event for event in left if event.is_live])
-        for one in sent:
-            one.is_same = one.stored is not None and has_content(pool, one, one.stored)
-        left = [event for event in left if event not in {one.stored for one in sent}]
-    for find in (by_count, by_lines) if sheet.made else (by_id, by_count, by_content, by_lines):
-        alone = [one for one in sent if one.stored is None]
-        for one, other in [*find(pool, sheet, alone, left)]:
-            one.stored, one.is_same = other, has_content(pool, one, other)
-        paired = {one.stored for one in sent}
-        left = [event for event in left if event not in paired]
+        pair(sent, left, of_count, by_lines)
+    else:
+        pair(sent, left, partial(by_id, pool, sheet), of_count, by_content, by_lines)
+    for one in sent:
+        one.is_same = one.stored is not None and has_content(pool, one, one.stored)
 
 
-Pairs = Iterable[tuple[Sent, Stored]]
-
-
-def by_id(pool: PoolReader, sheet: Sheet, sent: Sequence[Sent], left: list[Stored]) -> Pairs:
+def by_id(pool: PoolReader, sheet: Sheet, sent: Sequence[Sent], left: Sequence[Stored]) -> Pairs:
     """Yield pairs of events with the same ID and content."""
     known = {event.own_id: event for event in reversed(left)}
     for one in sent:
@@ -422,7 +415,7 @@ def by_id(pool: PoolReader, sheet: Sheet, sent: Sequence[Sent], left: list[Store
             yield one, other
 
 
-def by_count(pool: PoolReader, sheet: Sheet, sent: list[Sent], left: list[Stored]) -> Pairs:
+def by_count(sheet: Sheet, sent: Sequence[Sent], left: Sequence[Stored]) -> Pairs:
     """Return pairs of events whose IDs differ only in their count: identical events, equal IDs, and then the rest.
 
     If Podium made the IDs from names, events with the same date and players are compared instead.
@@ -448,13 +441,10 @@ def by_count(pool: PoolReader, sheet: Sheet, sent: list[Sent], left: list[Stored
                 yield from zip(rest, known.values(), strict=False)
 
 
-def by_content(pool: PoolReader, _sheet: Sheet, sent: list[Sent], left: list[Stored], *, dated: bool = True) -> Pairs:
+def by_content(sent: Sequence[Sent], left: Sequence[Stored], *, dated: bool = True) -> Pairs:
     """Return pairs of events that are equal except for their IDs, in order."""
-    live = [(event, (event.event.started_at, event.lines)) for event in left if event.is_live]
-    return equal_pairs(sent, live, is_placed=dated and any(one.content.order for one in sent))
-
-
-by_lines = partial(by_content, dated=False)  # ignores IDs and dates
+    is_placed = dated and any(one.content.order for one in sent)
+    return equal_pairs(sent, [event for event in left if event.is_live], is_placed=is_placed)
 
 
 def has_content(pool: PoolReader, one: Sent, other: Stored) -> bool:

@@ -7,8 +7,9 @@ in one step, as if it had been submitted first. Corrections made in the pool its
 import json
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import PurePath
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -392,27 +393,43 @@ def players_in(lines: Sequence[str]) -> tuple[str, ...]:
     return tuple(sorted(row.rpartition('"player":')[2].partition(',"shared:')[0] for row in rows))
 
 
-def pair_equal(sent: Sequence[Sent], stored: Iterable[Stored], *, apart: bool = False) -> None:
+Pairs = Iterable[tuple[Sent, Stored]]
+
+
+def pair(sent: Sequence[Sent], stored: Sequence[Stored], *finders: Callable[[list[Sent], list[Stored]], Pairs]) -> None:
+    """Match events of a sheet with events in the pool. Each finder pairs events that the finders before it left."""
+    for find in finders:
+        taken = {one.stored for one in sent}
+        left = [event for event in stored if event not in taken]
+        for one, other in [*find([one for one in sent if one.stored is None], left)]:
+            one.stored = other
+
+
+def pair_equal(sent: Sequence[Sent], stored: Sequence[Stored], *, apart: bool = False) -> None:
     """Pair each result with an equal stored result: the n-th with the n-th.
 
     With `apart`, titles and addresses may differ.
     """
     is_placed = any(one.is_dated or (one.content.order is not None and not apart) for one in sent)
-    for k in range(2):
-        taken = {one.stored for one in sent}
-        keyed = [(event, key) for event in stored if event not in taken for key in event.keys[k : k + 1]]
-        alone = [one for one in sent if one.stored is None]
-        for one, other in [*equal_pairs(alone, keyed, apart=apart, is_placed=is_placed)]:
-            one.stored = other
+    pair(sent, stored, *(partial(equal_pairs, key=k, apart=apart, is_placed=is_placed) for k in range(2)))
 
 
 def equal_pairs(
-    sent: Sequence[Sent], stored: Sequence[tuple[Stored, Key]], *, apart: bool = False, is_placed: bool
-) -> Iterator[tuple[Sent, Stored]]:
-    """Yield pairs of results and equal stored results: the n-th with the n-th, at equal times if `is_placed`."""
+    sent: Sequence[Sent], stored: Sequence[Stored], *, key: int = -1, apart: bool = False, is_placed: bool
+) -> Pairs:
+    """Yield pairs of results and equal stored results: the n-th with the n-th, at equal times if `is_placed`.
+
+    Args:
+        sent: the results.
+        stored: the stored results.
+        key: which of their `keys` to compare. Default: the present content.
+        apart: True if titles and addresses may differ.
+        is_placed: True if only results at the same time are equal.
+    """
     waiting = defaultdict[Any, list[Stored]](list)
-    for other, (start, lines) in sorted(stored, key=lambda pair: pair[0].event.key, reverse=True):
-        waiting[start if is_placed else 0, lines[apart:]].append(other)
+    for other in sorted(stored, key=lambda event: event.event.key, reverse=True):
+        for start, lines in other.keys[key:][:1]:
+            waiting[start if is_placed else 0, lines[apart:]].append(other)
     for one in sent:
         same = waiting[one.content.started_at if is_placed else 0, one.lines[apart:]]
         if same:

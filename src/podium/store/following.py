@@ -338,13 +338,13 @@ class PoolReader(PoolAt):
     older: Held | None = field(default=None, kw_only=True, repr=False, compare=False)  # snapshot to read instead
     # True to raise a `BehindError` instead of folding a long log
     begins_again: bool = field(default=False, kw_only=True, compare=False)
-    sees_ids: bool = field(default=True, kw_only=True, compare=False)
     written: list[LogPlace] = field(default_factory=list, kw_only=True, repr=False, compare=False)
 
     @classmethod
     def of(cls, pool: PoolView, snapshots: Snapshots, **more: Any) -> "PoolReader":
         """Return the same pool, but with its snapshot from these snapshots."""
-        return cls(*pool.cells(), connection=pool.connection, snapshots=snapshots, **more)
+        answers = snapshots.answers
+        return cls(*pool.cells(), connection=pool.connection, snapshots=snapshots, answers=answers, **more)
 
     @cached_property
     def snapshot(self) -> Snapshot:
@@ -373,11 +373,6 @@ class PoolReader(PoolAt):
     def place(self) -> LogPlace:
         """The newest log entry that the responses include."""
         return newest_place(self) if self.older is None else self.older.place
-
-    @property
-    def answers(self) -> Answers:
-        """The cached responses of all pools."""
-        return self.snapshots.answers
 
     def version(self) -> int:
         """Return the version of the pool that this transaction sees.

@@ -2,7 +2,7 @@
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any, TypeVar
 
@@ -71,19 +71,13 @@ def read_cursor(cursor: str, page: str, *kinds: type[int] | type[float]) -> tupl
 class PoolAt(PoolView):
     """A pool as one transaction sees it: its columns in memory, and the names of its players."""
 
+    answers: Answers = field(kw_only=True, repr=False, compare=False)  # the cached responses of all pools
+    # True if players can be looked up by their IDs in other programs, even if the pool hides these
+    sees_ids: bool = field(default=True, kw_only=True, compare=False)
+
     @property
     def snapshot(self) -> Snapshot:
         """The pool in memory, as this transaction sees it."""
-        raise NotImplementedError
-
-    @property
-    def sees_ids(self) -> bool:
-        """True if players can be looked up by their IDs in other programs, even if the pool hides these."""
-        raise NotImplementedError
-
-    @property
-    def answers(self) -> Answers:
-        """The cached responses of all pools."""
         raise NotImplementedError
 
     def version(self) -> int:

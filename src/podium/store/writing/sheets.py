@@ -406,10 +406,7 @@ def pair(sent: Sequence[Sent], stored: Sequence[Stored], *finders: Callable[[lis
 
 
 def pair_equal(sent: Sequence[Sent], stored: Sequence[Stored], *, apart: bool = False) -> None:
-    """Pair each result with an equal stored result: the n-th with the n-th.
-
-    With `apart`, titles and addresses may differ.
-    """
+    """Pair equal results, the n-th with the n-th. With `apart`, titles and addresses may differ."""
     is_placed = any(one.is_dated or (one.content.order is not None and not apart) for one in sent)
     pair(sent, stored, *(partial(equal_pairs, key=k, apart=apart, is_placed=is_placed) for k in range(2)))
 
@@ -419,12 +416,7 @@ def equal_pairs(
 ) -> Pairs:
     """Yield pairs of results and equal stored results: the n-th with the n-th, at equal times if `is_placed`.
 
-    Args:
-        sent: the results.
-        stored: the stored results.
-        key: which of their `keys` to compare. Default: the present content.
-        apart: True if titles and addresses may differ.
-        is_placed: True if only results at the same time are equal.
+    `key` is the position in their `keys` to compare. With `apart`, titles and addresses may differ.
     """
     waiting = defaultdict[Any, list[Stored]](list)
     for other in sorted(stored, key=lambda event: event.event.key, reverse=True):

@@ -37,13 +37,16 @@ def assert_same(columns, numbers):
 
 @given(
     st.lists(
-        st.tuples(st.sampled_from(["append", "replace", "update", "fill"]), NUMBERS, st.integers(0, 40)), max_size=8
+        st.tuples(
+            st.sampled_from(["append", "replace", "update", "fill"]), NUMBERS, st.integers(0, 40), st.integers(1, 3)
+        ),
+        max_size=8,
     )
 )
 def test_older_versions_never_change(acts):
-    columns, numbers = Columns(TYPES), []
-    versions = [(columns, numbers)]
-    for act, values, place in acts:
+    versions = [(Columns(TYPES), [])]
+    for act, values, place, back in acts:
+        columns, numbers = versions[-min(back, len(versions))]
         if act == "append":
             columns, numbers = columns.appended(cells(values)), numbers + values
         elif act == "replace":
@@ -79,11 +82,11 @@ def test_chunks_are_read_only():
         part[0] = 5
 
 
-def test_an_append_copies_at_most_one_chunk():
+def test_only_the_first_append_shares_the_last_chunk():
     old = Columns(TYPES).appended(cells(range(10)))
-    new = old.appended(cells([10]))
-    shared = [np.shares_memory(old.part("number", row, row + 1), new.part("number", row, row + 1)) for row in range(10)]
-    assert shared == [True] * 8 + [False] * 2
+    for new, shares_last in ((old.appended(cells([10])), True), (old.appended(cells([11])), False)):
+        rows = [(old.part("number", row, row + 1), new.part("number", row, row + 1)) for row in range(10)]
+        assert [np.shares_memory(*pair) for pair in rows] == [True] * 8 + [shares_last] * 2
 
 
 @given(st.lists(st.integers(0, 20)), st.integers(-1, 21))

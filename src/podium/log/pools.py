@@ -118,10 +118,6 @@ class PoolDescription:
     display: str = ""  # scale of shown scores and tiers, as `read_display` reads it
     reports: str = ""  # when results that players report count, as `read_report_rules` reads it; empty if they cannot
 
-    @classmethod
-    def from_row(cls, row: Any) -> Self:
-        return cls(**{field.name: getattr(row, COLUMNS.get(field.name, field.name)) for field in fields(cls)})
-
     @property
     def zone(self) -> tzinfo:
         return ZoneInfo(self.time_zone) if self.time_zone else UTC
@@ -289,11 +285,12 @@ class PoolView(Pool):
     connection: sa.Connection = field(kw_only=True, repr=False, compare=False)
 
     @classmethod
-    def from_row(cls, connection: sa.Connection, row: Any) -> Self:
-        system = system_of(row.system, row.parameters)
-        state = row.secret, row.arithmetic, row.closed
-        description = PoolDescription.from_row(row)
-        return cls(row.id, row.name, system, *state, description, order_in(row.begins), connection=connection)
+    def from_row(cls, connection: sa.Connection, row: Sequence[Any]) -> Self:
+        """Return the pool in a row of `SELECT_EVERY`, as the driver returns it."""
+        number, name, system, parameters, arithmetic, secret, closed, title, contact, word, public, *rest, begins = row
+        description = PoolDescription(title, contact, word, bool(public), *rest)
+        state = secret, arithmetic, bool(closed), description, order_in(begins)
+        return cls(number, name, system_of(system, parameters), *state, connection=connection)
 
     def execute(self, select: sa.Executable, *, among: Iterable[str | int] = (), **params: Any) -> Any:
         """Execute a statement, passing this pool as its `pool` parameter.
@@ -357,14 +354,14 @@ SELECT_POOLS = SELECT_EVERY.order_by(pools.c.name)
 
 
 def get_pool(connection: sa.Connection, name: str) -> PoolView:
-    row = connection.execute(SELECT_POOL, {"name": name}).first()
-    if row is None:
+    rows = run_prepared(connection, SELECT_POOL, {"name": name})
+    if not rows:
         raise UnknownError(f"there is no pool {name!r}")
-    return PoolView.from_row(connection, row)
+    return PoolView.from_row(connection, rows[0])
 
 
 def every_pool(connection: sa.Connection) -> list[PoolView]:
-    return [PoolView.from_row(connection, row) for row in connection.execute(SELECT_POOLS)]
+    return [PoolView.from_row(connection, row) for row in run_prepared(connection, SELECT_POOLS, {})]
 
 
 def lock_pool(connection: sa.Connection, name: str) -> PoolView:

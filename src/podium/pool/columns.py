@@ -10,7 +10,7 @@ from podium.log.statements import FIRST_EQUIPMENT
 from podium.support.arrays import Array
 
 CHUNK_BITS = 13
-CHUNK_ROWS = 1 << CHUNK_BITS  # a write copies at most one incomplete chunk
+CHUNK_ROWS = 1 << CHUNK_BITS  # a change copies at most one chunk, and an append usually none
 NONE = -1  # stands for "no number" in a column of row numbers or of other numbers from 0
 FEW_ROWS = 4  # if chunks have up to this many rows to read on average, these are read one by one
 PART_BYTES, PART_CHUNKS = 1 << 22, 8  # maximum size of a stored part
@@ -26,11 +26,14 @@ class Columns:
     readers of the old object need no lock.
     """
 
-    __slots__ = ("_chunks", "_types", "size")
+    __slots__ = ("_chunks", "_room", "_types", "size")
 
-    def __init__(self, types: Mapping[str, Any], chunks: tuple[Chunk, ...] = (), size: int = 0) -> None:
+    def __init__(
+        self, types: Mapping[str, Any], chunks: tuple[Chunk, ...] = (), size: int = 0, room: Iterable[Chunk] = ()
+    ) -> None:
         self._types = {name: np.dtype(kind) for name, kind in types.items()}
         self._chunks, self.size = chunks, size
+        self._room = iter(room)  # the memory of the last chunk, with room for more rows; the first append takes it
 
     def memory(self) -> dict[int, int]:
         """Return the size of each chunk in bytes. Chunks are identified by `id`, because snapshots share them."""
@@ -97,15 +100,22 @@ class Columns:
         added = len(next(iter(columns.values())))
         kept, size = row >> CHUNK_BITS, row + added
         chunks = list(self._chunks[:kept])
+        room: Chunk = {}
         for first in range(kept << CHUNK_BITS, size, CHUNK_ROWS):
-            chunk, at = {}, first - row  # `at` is negative in a chunk that begins with old rows
-            for name, kind in self._types.items():
-                array = np.asarray(columns[name][max(at, 0) : at + CHUNK_ROWS]).astype(kind.base, copy=False)
-                if at < 0:
-                    array = np.concatenate([self._chunks[kept][name][:-at], array])
-                chunk[name] = frozen(array)
+            at, stop = max(row - first, 0), min(size - first, CHUNK_ROWS)  # the first `at` rows are old
+            room = next(self._room, {}) if at and row == self.size else {}
+            if not room or len(next(iter(room.values()))) < stop:
+                rows = min(2 * stop, CHUNK_ROWS)
+                room = {name: np.empty((rows, *kind.shape), kind.base) for name, kind in self._types.items()}
+                for name, array in room.items() if at else ():
+                    array[:at] = self._chunks[kept][name][:at]
+            for name, array in room.items():
+                array[at:stop] = columns[name][first + at - row : first + stop - row]
+            chunk = {name: array[:stop] for name, array in room.items()}
+            for array in chunk.values():
+                array.flags.writeable = False
             chunks.append(chunk)
-        return Columns(self._types, tuple(chunks), size)
+        return Columns(self._types, tuple(chunks), size, [room])
 
     def appended(self, columns: Mapping[str, Any]) -> "Columns":
         """Return the columns with more rows appended."""
@@ -115,7 +125,7 @@ class Columns:
         """Return the columns with some rows changed. `columns` has one value for each of `rows`."""
         chunks = list(self._chunks)
         number = rows >> CHUNK_BITS
-        for chunk_number in np.unique(number).tolist():
+        for chunk_number in {*number.tolist()}:
             chosen = number == chunk_number
             chunk = dict(chunks[chunk_number])
             for name, values in columns.items():

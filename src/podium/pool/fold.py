@@ -314,24 +314,20 @@ class Draft:
                 self.affect(self.key(uid))
 
     def events(self) -> Events:
-        """Return the events after all entries have been applied, in their new order of rating."""
+        """Return the events after all entries have been applied, still in their old order of rating."""
         ids, columns = self.table.finished()
         matches, fixtures = IdTable(*self.matches.finished()), IdTable(*self.fixtures.finished())
-        return Events(ids, columns, self._order(columns), self.seasons, matches, fixtures)
+        return Events(ids, columns, self.base.events.order, self.seasons, matches, fixtures)
 
-    def _order(self, columns: Any) -> Any:
-        """Return the order of rating. Events from the first affected position on have no ledger rows."""
-        old, size = self.base.events, columns.size
-        added = np.arange(old.size, size)
-        if self.first is None:
-            return old.order
-        at = self.position
-        uids = np.concatenate([old.order.part("uid", at), added])
-        uids = uids[in_order(columns, uids)]
-        stop = self.base.row_at(at)
-        return old.order.replaced_from(
-            at, {"uid": uids, "stop": np.full(uids.size, stop), "field": np.zeros(uids.size, np.int32)}
-        )
+    def uids_from(self, position: int, columns: Columns) -> Array:
+        """Return the events from this position on, in their new order of rating.
+
+        Args:
+            columns: the columns of the events after all entries have been applied.
+        """
+        old = self.base.events
+        uids = np.concatenate([old.order.part("uid", position), np.arange(old.size, columns.size)])
+        return uids[in_order(columns, uids)]
 
     @property
     def position(self) -> int:

@@ -110,9 +110,10 @@ class Moves:
         """The number of rows that are new, have changed or have been removed."""
         return self.written + self.gone.size
 
-    def count_written(self, uids: Sequence[int]) -> int:
-        """Count the rows of these events that are new or have changed."""
-        return int(np.isin(self._new.uids[self.is_written], uids).sum())
+    def count_others(self, uids: Sequence[int]) -> int:
+        """Count the rows of other events than these that are new or have changed."""
+        others = np.isin(self.after.rows.part("event", self.ratings.first_row), uids, invert=True)
+        return int(self.is_written[others].sum()) if others.any() else 0
 
     @cached_property
     def _moved(self) -> dict[str, Array]:

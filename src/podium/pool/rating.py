@@ -69,9 +69,10 @@ def rate(draft: Draft) -> tuple[Snapshot, Ratings]:
     ratings = Ratings(position, first_row)
     # new starting ratings count for players without earlier events
     rater = Rater(replace(base, merged=after.merged, direct_starts=after.direct_starts), after, ratings)
-    for first in range(position, events.size, SPAN_EVENTS):
-        rater.rate_span(events.order.part("uid", first, min(first + SPAN_EVENTS, events.size)))
-    return assembled(base, after, ratings), ratings
+    uids = draft.uids_from(position, events.columns)
+    for first in range(0, uids.size, SPAN_EVENTS):
+        rater.rate_span(uids[first : first + SPAN_EVENTS])
+    return assembled(base, after, ratings, uids), ratings
 
 
 Fact = TypeVar("Fact")
@@ -249,8 +250,8 @@ def numbers_in(table: pl.DataFrame) -> Array:
     return np.concatenate([np.empty(0, np.int64), *columns])
 
 
-def assembled(base: Snapshot, after: Snapshot, ratings: Ratings) -> Snapshot:
-    """Return the snapshot with the new ledger rows after the rows that stay."""
+def assembled(base: Snapshot, after: Snapshot, ratings: Ratings, uids: Array) -> Snapshot:
+    """Return the snapshot with the new ledger rows, which belong to these events, after the rows that stay."""
     position, first_row = ratings.position, ratings.first_row
     names = [*(name for name in ROW_TYPES if name != "previous"), "state"]
     columns = {name: np.concatenate([part[name] for part in ratings.parts]) for name in names}
@@ -259,7 +260,7 @@ def assembled(base: Snapshot, after: Snapshot, ratings: Ratings) -> Snapshot:
     columns["previous"] = previous_rows(base, slots, first_row)
     lengths = np.concatenate(ratings.lengths)
     order = {
-        "uid": after.events.order.part("uid", position), "stop": first_row + np.cumsum(lengths),
+        "uid": uids, "stop": first_row + np.cumsum(lengths),
         "field": np.concatenate(ratings.fields),
     }  # fmt: skip
     newest = base.newest

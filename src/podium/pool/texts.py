@@ -11,6 +11,7 @@ import numpy as np
 from podium.pool.columns import Part
 
 MAX_OPEN = 512  # maximum number of strings that a write copies
+FEW = 16  # up to this many strings are looked up one by one
 MERGE_RATIO = 4  # each level is at least this many times as large as the next
 PART_TEXTS = 65_536  # number of strings that are stored at once
 
@@ -69,7 +70,7 @@ class Texts:
             return -1
         key = zlib.crc32(text.encode())
         for level in reversed(self._levels):
-            at = int(np.searchsorted(level.hashes, np.uint32(key), "right")) - 1
+            at = int(level.hashes.searchsorted(np.uint32(key), "right")) - 1
             while at >= 0 and level.hashes[at] == key:
                 number = level.first + int(level.numbers[at])
                 if level.text(number) == text:
@@ -79,6 +80,8 @@ class Texts:
 
     def find_all(self, texts: Sequence[str]) -> list[int]:
         """Return the number most recently assigned to each string, or -1 if it is unknown."""
+        if len(texts) <= FEW:
+            return [*map(self.find, texts)]
         found = [self._places.get(text, -1) for text in texts]
         keys = np.fromiter((zlib.crc32(text.encode()) for text in texts), np.uint32, len(texts))
         may_be_known = np.zeros(keys.size, np.bool_)

@@ -107,8 +107,11 @@ def execute(
         if refuse_long and is_long(draft, proposal):
             raise LongWorkError
     logged = record(proposal)
-    rated = rated_draft(draft) if ready is None else ready
-    moves = replace(rated, before=base, after=numbered(rated, logged.seqs))
+    if ready is None:
+        number(draft, logged.seqs)
+        moves = rated_draft(draft)
+    else:
+        moves = replace(ready, before=base, after=numbered(ready, logged.seqs))
     refuse_unrateable(proposal, moves)
     store_witness(pool, moves.after, moves.ratings.first_row)
     pool.publish(LogPlace(logged.seqs[-1], bytes.fromhex(logged.head.hash)), moves.after)
@@ -133,10 +136,8 @@ def is_long(draft: Draft, proposal: Proposal) -> bool:
 def entries_of(proposal: Proposal) -> list[Entry]:
     """Return the entries of a proposal in the form that a fold expects, with placeholders for their numbers."""
     return [
-        Entry(
-            FIRST_PLACEHOLDER + k, entry.kind or proposal.kind, entry.subject, entry.body, entry.match_id, entry.present
-        )
-        for k, entry in enumerate(proposal.entries)
+        Entry(seq, entry.kind or proposal.kind, entry.subject, entry.body, entry.match_id, entry.present)
+        for seq, entry in enumerate(proposal.entries, start=FIRST_PLACEHOLDER)
     ]
 
 
@@ -177,6 +178,15 @@ def are_new_events(before: Snapshot, after: Snapshot, entries: Collection[Entry]
     size, added = before.events.order.size, after.events.order.size - before.events.order.size
     are_plain = all(entry.kind == SUBMIT and entry.match_id is None for entry in entries)
     return are_plain and added == len(entries) and int(after.events.order.part("uid", size).min(initial=size)) >= size
+
+
+def number(draft: Draft, seqs: list[int]) -> None:
+    """Replace the placeholders in a draft that has not been rated yet by the numbers of log entries."""
+    draft.seq = seqs[-1]
+    for cells in draft.table.changed.values():
+        for name in cells.keys() & {"seq", "content_seq"}:
+            if cells[name] >= FIRST_PLACEHOLDER:
+                cells[name] = seqs[cells[name] - FIRST_PLACEHOLDER]
 
 
 def numbered(moves: Moves, seqs: list[int]) -> Snapshot:

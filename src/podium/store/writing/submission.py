@@ -94,7 +94,8 @@ def submit_contents(
     new_events = {event_id: event for event_id, event in sent.items() if event_id not in known}
     if not new_events:
         return Proposal(pool, SUBMIT, sent=senders, known=known)
-    sets_order, pool = pool.order is None, replace(pool, order=order)
+    sets_order = pool.order is None
+    pool = replace(pool, order=order) if sets_order else pool
     new_events = with_starts(pool, new_events)
     sent_names = (name for event in new_events.values() for name in event.content.names)
     numbers, newcomers, names = provisional_numbers(pool, sent_names)

@@ -13,7 +13,7 @@ from podium.pool.columns import Part as StoredPart
 from podium.results.columns import FILLED, REQUIRED, in_order
 from podium.results.columns import UTC as INSTANT
 
-MAX_OPEN = 1_024  # number of contents that stay unparsed until they are parsed together
+MAX_OPEN = 512  # number of contents that stay unparsed until they are parsed together
 STORED_ROWS = 65_536  # number of rows that are stored at once
 Integers = Any
 
@@ -81,13 +81,14 @@ class Contents:
                 1970).
         """
         frames, found = [], []
-        for part in [*self._parts, *self._parsed_open(numbers)]:
-            chosen = np.flatnonzero((numbers >= part.first) & (numbers < part.first + part.size))
-            if chosen.size:
-                local = numbers[chosen] - part.first
-                begins, lengths = part.bounds[local], part.bounds[local + 1] - part.bounds[local]
-                frames.append(part.frame[rows_of(begins, lengths)])
-                found.append((chosen, lengths))
+        parts = [*self._parts, *self._parsed_open(numbers)]
+        of_part = np.searchsorted([part.first for part in parts], numbers, "right") - 1
+        for k in np.unique(of_part).tolist():
+            part, chosen = parts[k], np.flatnonzero(of_part == k)
+            local = numbers[chosen] - part.first
+            begins, lengths = part.bounds[local], part.bounds[local + 1] - part.bounds[local]
+            frames.append(part.frame[rows_of(begins, lengths)])
+            found.append((chosen, lengths))
         if not frames:
             return pl.DataFrame(schema=dict.fromkeys((*REQUIRED, *values), pl.Null))
         frame = frames[0] if len(frames) == 1 else pl.concat(frames, how="diagonal")

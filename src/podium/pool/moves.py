@@ -71,11 +71,12 @@ class Moves:
     def _rekeyed(self) -> Array:
         """Return the events whose position in the order of rating has changed."""
         size = self.before.events.size
-        differ = np.zeros(size, np.bool_)
+        uids = np.array([uid for uid in self.changed if uid < size], np.int64)
+        differ = np.zeros(uids.size, np.bool_)
         for name in ("started_at", "seq"):
-            old, new = (state.events.columns.part(name, 0, size) for state in (self.before, self.after))
+            old, new = (state.events.columns.at(name, uids) for state in (self.before, self.after))
             differ |= old != new
-        return np.flatnonzero(differ)
+        return uids[differ]
 
     @cached_property
     def is_written(self) -> Array:

@@ -118,7 +118,7 @@ def event_differences(held: Snapshot, replayed: Snapshot) -> Iterator[str]:
 
 def ledger_differences(pool: PoolView, held: Snapshot, replayed: Snapshot) -> list[str]:
     """Yield the first few differences between the served ledger and a replay, in rating order."""
-    moves = Moves(held, replayed, Ratings(0, 0))
+    moves = Moves(held, replayed, Ratings(0, 0), changed=range(held.events.size))
     effects, _ = moves.largest_effects(MAX_DIFFERENCES)
     names = names_of(pool, {effect.size.number for effect in effects}) if effects else {}
     found = [

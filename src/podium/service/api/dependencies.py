@@ -17,7 +17,7 @@ from podium.service.api.bodies import adapter, validate
 from podium.service.http.errors import BusyError, UnexpectedError
 from podium.service.http.json import loads
 from podium.service.http.keys import require_role
-from podium.service.http.requests import CurrentStore, CurrentThreads, Threads, from_state, made_of, run_in
+from podium.service.http.requests import Threads, from_state, made_of, run_in
 from podium.service.http.visitors import Visitor, check_reader, read_bytes
 from podium.service.metrics import Metrics
 from podium.service.watchers import Watchers
@@ -201,9 +201,31 @@ class WriterAct:
     """A write request for a pool, without the action itself."""
 
     request: Request
-    store: CurrentStore
-    threads: CurrentThreads
     key: Writer
+
+    @property
+    def store(self) -> Store:
+        """The store, without the players' hidden IDs in other programs."""
+        store: Store = self.request.app.state.store
+        return store.hiding_ids()
+
+    @property
+    def threads(self) -> Threads:
+        """The threads of the service."""
+        threads: Threads = self.request.app.state.threads
+        return threads
+
+    @property
+    def intake(self) -> Intake:
+        """The queues for results."""
+        intake: Intake = self.request.app.state.intake
+        return intake
+
+    @property
+    def metrics(self) -> Metrics:
+        """The metrics of the service."""
+        metrics: Metrics = self.request.app.state.metrics
+        return metrics
 
     async def run(self, act: Callable[..., T], *given: Any, **options: Any) -> T:
         """Run the action in a writer thread, in the name of the key."""

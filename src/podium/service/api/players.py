@@ -6,7 +6,7 @@ from fastapi import Path
 from pydantic import Field
 
 from podium.service.api.bodies import Moment, PlayerFields, Strict
-from podium.service.api.dependencies import Admin, CurrentMetrics, ReadAccess, RequestedAct, Sent
+from podium.service.api.dependencies import Admin, ReadAccess, RequestedAct, Sent
 from podium.service.http.json import PoolName, ReportId, SentName
 from podium.service.http.keys import refuse_backdating_limit
 from podium.service.http.requests import CurrentStore, PoolRouter, run_in
@@ -79,10 +79,9 @@ async def decide_report(
     report_id: ReportId,
     answer: Annotated[Literal["accept", "refuse"], Path(description="`accept` if it counts, or `refuse`.")],
     act: RequestedAct,
-    metrics: CurrentMetrics,
 ) -> Report:
     """Accept or refuse a reported result."""
     refuse_backdating_limit(act.request)
     found, receipts = await act.run(act.store.answer_report, pool, report_id, agrees=answer == "accept")
-    metrics.count_receipts(pool, receipts)
+    act.metrics.count_receipts(pool, receipts)
     return found

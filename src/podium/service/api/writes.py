@@ -21,8 +21,6 @@ from podium.log.statements import now
 from podium.service.api import bodies
 from podium.service.api.dependencies import (
     AdminAct,
-    CurrentIntake,
-    CurrentMetrics,
     RequestedAct,
     RequestedWrite,
     Sent,
@@ -155,8 +153,6 @@ def requested_system(body: bodies.NewPool | bodies.Configuration) -> System:
 async def submit(
     pool: PoolName,
     act: RequestedWrite,
-    intake: CurrentIntake,
-    metrics: CurrentMetrics,
     sent: Annotated[SentEvents, parsed(parse_events, bodies.Event, bodies.Batch)],
     *,
     dry_run: DryRun = False,
@@ -178,12 +174,12 @@ async def submit(
             effects_after=effects_after,
         )
     else:
-        receipts = await intake.submit(pool, sent.rows, act.key, sent.match_ids)
+        receipts = await act.intake.submit(pool, sent.rows, act.key, sent.match_ids)
     if sent.details:
         receipts[0] = await with_details(act, pool, receipts[0], sent.details, dry_run=dry_run)
     if dry_run:
         return json_response(list[Receipt], receipts)
-    metrics.count_receipts(pool, receipts)
+    act.metrics.count_receipts(pool, receipts)
     return json_response(list[Receipt], receipts, 200 if all(receipt.duplicate for receipt in receipts) else 201)
 
 
@@ -202,7 +198,6 @@ async def with_details(
 class Correction(AdminAct):
     """A correction of an event, without the action itself."""
 
-    metrics: CurrentMetrics
     if_match: IfMatch = None
     reason: Reason = ""
     dry_run: DryRun = False

@@ -50,7 +50,7 @@ class Collector:
         self.dropped: Counter[str] = Counter()
         self._bad: list[Fault] = []
         self._bad_events = 0
-        self._columns: dict[str, list[Any]] = {name: [] for name in SCHEMA}
+        self._rows: list[tuple[Any, ...]] = []
         self._chunks: list[pl.DataFrame] = []
         self.made: dict[str, str] = {}  # event IDs that Podium made, as in `Results.made`
         self._repeats: Counter[str] = Counter()  # by used ID
@@ -85,35 +85,28 @@ class Collector:
         if event.faults:
             self.refuse(event.faults)
             return
-        shared, rows = event.shared.values(), (tuple(map(row.get, ALL)) for row in event.rows)
-        content = hash((event.started_at, *shared, *rows))
-        if event.event_id in self._contents:
-            if self._contents[event.event_id] == content:
-                self.drop("repeated")
-                return
+        whole = event.shared | {"event_id": event.event_id, "started_at": event.started_at}
+        whole |= {FILE: encodable(event.file), EVENT_PLACE: event.place}
+        rows = [tuple(map((whole | row).get, SCHEMA)) for row in event.rows]
+        content = hash(tuple(row[: len(ALL)] for row in rows))
+        if self._contents.get(event.event_id) == content:
+            self.drop("repeated")
+        elif event.event_id in self._contents:
             remedy = "appears twice, with different content. Give each event its own ID."
             event.refuse(event.event_id, remedy, "event_id")
             self.refuse(event.faults)
-            return
-        if len(event.rows) < 2:
+        elif len(rows) < 2:
             self.drop("too few")
-            return
-        self._contents[event.event_id] = content
-        self._append(event)
-
-    def _append(self, event: Event) -> None:
-        whole = event.shared | {"event_id": event.event_id, "started_at": event.started_at}
-        whole |= {FILE: encodable(event.file), EVENT_PLACE: event.place}
-        for name, cells in self._columns.items():
-            shared = whole.get(name)
-            cells += [row.get(name, shared) for row in event.rows]
-        if len(self._columns["event_id"]) >= CHUNK_ROWS:
-            self._flush()
+        else:
+            self._contents[event.event_id] = content
+            self._rows += rows
+            if len(self._rows) >= CHUNK_ROWS:
+                self._flush()
 
     def _flush(self) -> None:
-        frame = pl.DataFrame(self._columns, schema=SCHEMA)
+        frame = pl.DataFrame(self._rows, schema=SCHEMA, orient="row")
         self._chunks.append(frame.with_columns(pl.col("started_at").cast(UTC)))
-        self._columns = {name: [] for name in SCHEMA}
+        self._rows = []
         rows = sum(chunk.height for chunk in self._chunks)
         if self.options.most_rows is not None and rows > self.options.most_rows:
             raise ParameterError(f"the file has more than {self.options.most_rows:,} rows. Send it in parts.")

@@ -47,27 +47,22 @@ def from_text(text: str, name: str, rule: SourceRule, wanted: Collection[str], *
     starts, ends, rows = first_rows(text, delimiter, above + LINES)
     head = find_head(rows, starts, rule.header, wanted)
     names = [heading or (f"{BLANK}{number}" if number else "") for number, heading in enumerate(head.names)]
+    first_row, text = 1, text if head.lines else text.lstrip("\r\n")
     if head.lines:
-        last = head.lines[-1]
-        is_new = len(head.lines) > 1 or names != rows[last]  # otherwise, the table keeps its own head
-        first_row, lines = starts[last] + 2, ends[last] if is_new else starts[last]
-        text = text.split("\n", lines)[-1]
-    else:
-        first_row, is_new, text = 1, True, text.lstrip("\r\n")
-    content, faults = (delimiter.join(map(quoted, names)) + "\n" + text if is_new else text).encode(), list[Fault]()
-    if skip_bad:
-        faults = list(malformed_rows(content, len(names), delimiter))
-        bad = {fault.row for fault in faults}
-        rows = [row for number, row in enumerate(rows_of(content, delimiter)) if number not in bad]
-        content = written(rows, delimiter) if bad else content
+        first_row, text = starts[head.lines[-1]] + 2, text.split("\n", ends[head.lines[-1]])[-1]
+    content, faults = (delimiter.join(map(quoted, names)) + "\n" + text).encode(), list[Fault]()
     try:
         frame = from_csv(content, name, delimiter, first_row - 1)
     except ResultsError as error:
-        whole = with_padded_rows([*rows_of(content, delimiter)], is_mapped=bool(wanted))
+        faults = [*malformed_rows(content, len(names), delimiter)] if skip_bad else []
+        bad = {fault.row for fault in faults}
+        rows = [row for number, row in enumerate(rows_of(content, delimiter)) if number not in bad]
+        whole = rows if bad else with_padded_rows(rows, is_mapped=bool(wanted))
         if whole is None:
             command = f"To leave the row out, type podium import {shlex.quote(PurePath(name).name)} --skip-bad"
-            faults = [fault._replace(command=command) if fault.row else fault for fault in error.faults]
-            raise ResultsError(name, faults) from None
+            raise ResultsError(
+                name, [fault._replace(command=command) if fault.row else fault for fault in error.faults]
+            ) from None
         frame = from_csv(written(whole, delimiter), name, delimiter, first_row - 1)
     blanks = [heading for heading in frame.columns if heading.startswith(BLANK)]
     for blank in blanks:

@@ -186,9 +186,8 @@ def with_times(texts: pl.Series, times: pl.Series) -> pl.Series:
     if not alone.any():
         return texts
     millis = times.dt.total_milliseconds()
-    parts = ((millis // 3_600_000, 1), (millis // 60_000 % 60, 2), (millis // 1000 % 60, 2), (millis % 1000, 3))
-    hours, minutes, seconds, rest = (part.cast(pl.String).str.zfill(width) for part, width in parts)
-    return (hours + ":" + minutes + ":" + seconds + "." + rest).zip_with(alone, texts).alias(texts.name)
+    hours, rest = millis // 3_600_000, millis.cast(pl.Datetime("ms")).dt.to_string(":%M:%S%.3f")
+    return (hours.cast(pl.String) + rest).zip_with(alone, texts).alias(texts.name)
 
 
 def xlsx_sheets(archive: zipfile.ZipFile) -> Iterator[Extent]:
@@ -245,27 +244,24 @@ def column_number(letters: bytes) -> int:
 
 def ods_sheets(document: bytes) -> Iterator[Extent]:
     """Yield the size of each sheet in an .ods file, including repetitions."""
-    boxes: list[Box] = []
-    height = width = filled = row = column = repeated = first = 0
-    name = ""
-    for event, element in ET.iterparse(io.BytesIO(document), ("start", "end")):  # noqa: S314  (expat limits entities)
+    nothing = 0, 0, 0, 0, BEYOND_ALL_CELLS
+    boxes, (height, width, filled, row, first) = list[Box](), nothing
+    for _, element in ET.iterparse(io.BytesIO(document)):  # noqa: S314  (expat limits entities)
         tag = element.tag.rpartition("}")[2]
-        if event == "start" and tag == "table":
-            name = next((value for key, value in element.items() if key.endswith("}name")), "")
-            boxes, height, width, filled, row, first = [], 0, 0, 0, 0, BEYOND_ALL_CELLS
-        elif event == "start" and tag == "table-row":
+        if tag == "table-row":
             column, repeated = 0, repetitions(element, "rows")
-        elif event == "end" and tag in ("table-cell", "covered-table-cell"):
-            down, right = (repetitions(element, what, "spanned") for what in ("rows", "columns"))
-            boxes += [(row, column, row + down, column + right)] if max(down, right) > 1 else []
-            before, column = column, column + repetitions(element, "columns")
-            if len(element) or any(key.endswith("value-type") for key in element.attrib):
-                filled, height, width, first = filled + 1, row + repeated, max(width, column), min(first, before)
-        elif event == "end" and tag == "table-row":
+            for cell in element:
+                down, right = (repetitions(cell, what, "spanned") for what in ("rows", "columns"))
+                boxes += [(row, column, row + down, column + right)] if max(down, right) > 1 else []
+                before, column = column, column + repetitions(cell, "columns")
+                if len(cell) or any(key.endswith("value-type") for key in cell.attrib):
+                    filled, height, width, first = filled + 1, row + repeated, max(width, column), min(first, before)
             row += repeated
             element.clear()
-        elif event == "end" and tag == "table":
+        elif tag == "table":
+            name = next((value for key, value in element.items() if key.endswith("}name")), "")
             yield Extent(name, height * width, filled, boxes, first)
+            boxes, (height, width, filled, row, first) = [], nothing
 
 
 def repetitions(element: ET.Element, what: str, how: str = "repeated") -> int:

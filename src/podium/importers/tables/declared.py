@@ -123,9 +123,8 @@ def kinds_of(common: dict[str, Any]) -> Iterator[dict[str, Any]]:
     kinds = common.pop("kinds", None)
     if kinds is None:
         yield {name: {key: value for key, value in own.items() if value != {}} for name, own in common.items()}
-    for kind in kinds or ():
-        more = {"kinds": kind.pop("kinds")} if "kinds" in kind else {}
-        yield from kinds_of({name: {**common.get(name, {}), **kind.get(name, {})} for name in common | kind} | more)
+    for kind in (kinds or {}).values():
+        yield from kinds_of({name: {**common.get(name, {}), **kind.get(name, {})} for name in common | kind})
 
 
 OF_STAGE = {"path": read_text, "drop": CONDITIONS, "refuse": CONDITIONS}

@@ -109,7 +109,7 @@ def apply_map(grid: Grid, mapping: Map) -> Mapped:
     headings: dict[str, str] = {}
     made = mapping.round_of_made_ids
     for side, (unfolded, rules) in enumerate(zip(sides, mapping.rules(), strict=True)):
-        rows, more = drop_rows(unfolded, mapping.drop) if unfolded is not frame else (unfolded, Counter[str]())
+        rows, more = drop_rows(unfolded, mapping.drop)  # conditions on cells of a grid
         dropped += more
         table = Table(with_beside(rows, mapping, grid), mapping.source, local, mapping.layout.kind == "wide")
         columns = build_columns(table, with_player(rules, mapping))
@@ -283,16 +283,6 @@ def drop_small(mapped: Mapped) -> Mapped:
         return mapped
     dropped = mapped.dropped + Counter({"too few": mapped.table["event_id"].filter(small).n_unique()})
     return replace(mapped.only_rows(~small), dropped=dropped)
-
-
-def decimal_marks(columns: Iterable[pl.Series]) -> str:
-    """Return the decimal mark in numbers and times: a point, a comma, `both` if either is possible, or "" for none."""
-    texts = [column for column in columns if column.len()]
-    if not texts:
-        return ""
-    everything = pl.concat([column.alias("cell") for column in texts])
-    comma, point = (everything.str.contains(rf"[0-9]{mark}[0-9]+\s*\p{{L}}*\.?$").any() for mark in (",", r"\."))
-    return "both" if comma and point else "," if comma else "." if point else ""
 
 
 def may_be_thousands(texts: pl.Series) -> str:

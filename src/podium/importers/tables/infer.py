@@ -17,7 +17,7 @@ import polars as pl
 from podium.errors import DOCS, Fault
 from podium.importers import times
 from podium.importers.grid import SHEET, TITLE, Choice, Grid, question
-from podium.importers.tables.applying import decimal_marks, may_be_thousands
+from podium.importers.tables.applying import may_be_thousands
 from podium.importers.tables.cells import placed
 from podium.importers.tables.column_rules import read_column, read_columns, read_title_dates
 from podium.importers.tables.columns import (
@@ -222,16 +222,17 @@ def read_source(sheet: Sheet, columns: Columns) -> tuple[Document, Columns]:
     notes += sheet.grid.notes
     if rule.format == "csv" and source.keys().isdisjoint({"decimal", "thousands"}):
         own = (name for key in NUMBERS if key in sheet.rules for name in sheet.rules[key].columns)
-        numbers = [*(columns.chosen[name] for name in columns.chosen if name in NUMBERS), *own]
+        numbers = [heading for heading in (*columns.headings(*NUMBERS), *own) if heading in sheet.frame.columns]
         for heading in columns.headings("score", "team_score"):
             if marked := may_be_thousands(sheet.cells(heading)):
                 ask_thousand_or_more(sheet, marked, heading)
-        mark = decimal_marks(sheet.cells(heading) for heading in numbers if heading in sheet.frame.columns)
-        if mark == "both":
+        cells = sheet.cells(*numbers) if numbers else pl.Series(dtype=pl.String)
+        marks = "".join(mark for mark in ".," if cells.str.contains(rf"[0-9][{mark}][0-9]+\s*\p{{L}}*\.?$").any())
+        if marks == ".,":
             both = Choice("both are decimal marks", "source.decimal", ".,")
             choices = both, Choice("1,500 is 1500", "source.thousands", ",")
             sheet.ask("has both 1.5 and 1,5. Which is the decimal mark?", choices)
-        if mark == ",":
+        if marks == ",":
             source["decimal"] = ","
             notes.append("decimal commas")
     return source, columns.make({}, *notes)

@@ -126,7 +126,7 @@ class Collector:
 
     def _without_undated(self, table: pl.DataFrame) -> pl.DataFrame:
         undated = table["started_at"].is_null()
-        if undated.all() or not undated.any():
+        if undated.all():
             return table
         first = table.filter(undated).unique("event_id", keep="first", maintain_order=True)
         for event_id, file, place in first.select("event_id", FILE, EVENT_PLACE).iter_rows():

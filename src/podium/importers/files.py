@@ -81,8 +81,8 @@ def from_text(text: str, name: str, rule: SourceRule, wanted: Collection[str], *
     rule = replace(rule, header=head.header, delimiter=delimiter)
     faults = counted_from(faults, first_row - 1)
     gone = {fault.row for fault in faults}
-    kept = [row for row in range(first_row, first_row + frame.height + len(gone)) if row not in gone] if gone else []
-    return Grid(name, frame, first_row, [f"row {row}" for row in kept] or None, rule, bad=tuple(faults))
+    kept = (row for row in range(first_row, first_row + frame.height + len(gone)) if row not in gone)
+    return Grid(name, frame, first_row, [f"row {row}" for row in kept] if gone else None, rule, bad=tuple(faults))
 
 
 def plain_lines(text: str) -> str:
@@ -280,13 +280,12 @@ def kind_of(content: bytes, name: str) -> str:
     """Return the format of a file, based on its first bytes and its name."""
     path = PurePath(name.lower())
     suffix = (PurePath(path.stem) if path.suffix in WRAPPERS else path).suffix.removeprefix(".")
-    found = next((kind for start, kind in STARTS.items() if content.startswith(start)), None)
+    found = next((kind for start, kind in (STARTS | PICTURES).items() if content.startswith(start)), None)
+    if found in PICTURES.values():
+        refuse_file(name, f"is {found}, not a table. Export its results as CSV or a workbook.")
     if found is not None:
         return suffix if found == "xlsx" and suffix in SPREADSHEETS else found
-    picture = next((kind for start, kind in PICTURES.items() if content.startswith(start)), None)
     start = content[:SHOWN_START].lstrip(b"\xef\xbb\xbf\xff\xfe \t\r\n\0").replace(b"\0", b"")
-    if picture is not None:
-        refuse_file(name, f"is {picture}, not a table. Export its results as CSV or a workbook.")
     if WEB_PAGE.match(start):
         return "html"
     if suffix in SPREADSHEETS and CONTROLS.search(start) and content[:2] not in UTF16_MARKS:

@@ -57,11 +57,11 @@ def from_spreadsheet(content: bytes, name: str, rule: SourceRule, wanted: Collec
         what = f"sheet {names[0]} is empty. Write a header with event_id and player." if names else "has no sheet"
         refuse_file(name, what)
     tables = {tab: sheet_table(frame, boxes.get(tab, ([], 0)), rule, name, wanted) for tab, frame in filled.items()}
-    if rule.sheet in (None, EVERY) and len(tables) > 1:
+    if len(tables) > 1:
         tables = alike(tables, name)
     sheet = next(iter(tables)) if len(tables) == 1 else EVERY
-    before = {tab: f"{tab}, " if sheet == EVERY else "" for tab in tables}
-    labels = [f"{before[tab]}row {row}" for tab, (_, rows, _) in tables.items() for row in rows]
+    before = "{}, row {}" if sheet == EVERY else "row {1}"
+    labels = [before.format(tab, row) for tab, (_, rows, _) in tables.items() for row in rows]
     frames = [frame.with_columns(pl.lit(tab).alias(SHEET)) for tab, (frame, _, _) in tables.items()]
     headers = {table[2] for table in tables.values()}
     header = headers.pop() if len(headers) == 1 else rule.header

@@ -25,8 +25,7 @@ OWNED_KEYS = ("i", "n", "t", "r", "e")  # keys that belong to a player or a team
 STARTS = (b"V ", b"G ", b"I ", b"P ", b"\xef\xbb")  # starts of lines, at least one of which is in every report
 REQUIRED = ("V", "G", "M", "I", "S")
 NUMBER = re.compile(r"^[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,4})?$")
-MATCH_ID = re.compile(r"^[!-~]{1,64}$")
-NOT_IN_IDS = set(":;'\"\\$")
+MATCH_ID = re.compile(r"^(?!.*[:;'\"\\$])[!-~]{1,64}$")
 EPOCH_ID = re.compile(r"^[0-9]+\.([0-9]{1,12})\.[0-9]{1,6}$")
 TEAM_KEY = re.compile(r"^team#([0-9]+)$")
 COLOUR = re.compile(r"\^(\^|[0-9]|x[0-9a-fA-F]{3})")
@@ -198,9 +197,9 @@ def check(report: Report) -> None:
         if not report.value(key).strip() and not (key == "S" and report.value("IDFP")):
             report.event.refuse(None, f"the report has no {key}")
     version, match_id, duration = (report.value(key) for key in "VID")
-    if version.strip() and not (version.strip().isascii() and version.strip().isdigit()):
+    if not re.fullmatch(r"\s*[0-9]*\s*", version):
         report.refuse("V", "must be a whole number")
-    if match_id.strip() and (not MATCH_ID.match(match_id) or NOT_IN_IDS & set(match_id)):
+    if match_id.strip() and not MATCH_ID.match(match_id):
         report.refuse("I", "must be up to 64 ASCII characters, without : ; ' \" \\ $")
     if "D" in report.top and not (is_finite(duration) and float(duration) >= 0.0):
         report.refuse("D", "must be a number of seconds, 0 or more")

@@ -115,8 +115,10 @@ def apply_map(grid: Grid, mapping: Map) -> Mapped:
         columns = build_columns(table, with_player(rules, mapping))
         for name, cells in columns.items():
             remedies[name] = remedies.get(name) or cells.remedy
-            if len(cells.sources) == 1 and cells.sources[0] in grid.frame.columns:
-                headings.setdefault(name, cells.sources[0].lstrip("^." if mapping.is_preset else ""))
+            rule = rules.get(name) or rules.get(LAPS, Rule())
+            own = [heading for heading in rule.names if heading not in rule.started]
+            if len(own) == 1 and own[0] in grid.frame.columns:
+                headings.setdefault(name, own[0].lstrip("^." if mapping.is_preset else ""))
         split = rules["player"].split if "player" in rules else None
         laid = laid_out(columns, rows[ROW_NUMBER], side)
         if made is not None:
@@ -195,7 +197,7 @@ def build_columns(table: Table, rules: Mapping[str, Rule]) -> dict[str, Cells]:
         if statuses is not None and "status" not in rules:
             before = columns["status"].column if "status" in columns else statuses
             merged = before.zip_with(before.is_not_null(), statuses)
-            columns["status"] = Cells(merged.alias("status"), sources=columns[name].sources)
+            columns["status"] = Cells(merged.alias("status"))
     time_s = columns.get("time_s")
     if time_s is not None and time_s.gaps is not None and "event_id" in columns:
         columns["time_s"] = whole_times(columns, time_s, time_s.gaps, from_leader=rules["time_s"].gap == "leader")
@@ -206,7 +208,7 @@ def build_columns(table: Table, rules: Mapping[str, Rule]) -> dict[str, Cells]:
 def by_laps(columns: dict[str, Cells], laps: Cells) -> dict[str, Cells]:
     """If places are missing, assign them by laps and then by time, and remove the times of lapped racers."""
     heat = ["event_id", *(["heat"] if "heat" in columns else [])]
-    nothing = pl.Series("time_s", [None], pl.Float64).new_from_index(0, laps.column.len())
+    nothing = pl.Series("time_s", [None] * laps.column.len(), pl.Float64)
     time_s = columns["time_s"].column if "time_s" in columns else nothing
     table = pl.DataFrame([*(columns[name].column for name in heat), laps.column.alias(LAPS), time_s.alias("time_s")])
     order = pl.struct(key.fill_null(float("inf")) for key in (-pl.col(LAPS), pl.col("time_s")))
@@ -279,8 +281,6 @@ def drop_small(mapped: Mapped) -> Mapped:
         return mapped
     sizes = mapped.table.select(pl.len().over("event_id")).to_series()
     small = sizes < 2  # noqa: PLR2004
-    if not small.any():
-        return mapped
     dropped = mapped.dropped + Counter({"too few": mapped.table["event_id"].filter(small).n_unique()})
     return replace(mapped.only_rows(~small), dropped=dropped)
 

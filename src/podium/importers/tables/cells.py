@@ -25,6 +25,7 @@ RESULTS = written_out(WORDS["results"], {})
 PAIR, BRACKETS, AS_TIME, LONGER, SHOOT_OUT, FENCED = (
     re.compile(RESULTS[name]) for name in ["pair", "brackets", "as_time", "longer", "shoot_out", "fenced"]
 )
+NOTHING = re.compile(r"[-\u2013\u2014\s]+")
 DIAGONAL = re.compile(r"(?i)0?|[x*#■█/\\\u2013\u2014-]+")  # the diagonal of a crosstable
 SCORES = re.compile(r"(-?[0-9]{1,9})-(-?[0-9]{1,9})")
 TINY = 1e-6
@@ -106,7 +107,6 @@ class Cells:
     bad: pl.Series | None = None
     written: pl.Series | None = None
     remedy: str = ""
-    sources: tuple[str, ...] = ()  # the table's columns that provide the values
     statuses: pl.Series | None = None  # from words in cells of places and times
     gaps: pl.Series | None = None  # sign of each time, if some times are gaps
 
@@ -132,7 +132,7 @@ def build(table: Table, name: str, rule: Rule) -> Cells:
         is_count = name == "started_at" and column.dtype.is_numeric()  # a day such as 20250131
         as_it_is = name in (*TEXTS, "status") if column.dtype == pl.String else not is_count
         if as_it_is:
-            return Cells(column.alias(name), sources=rule.columns)
+            return Cells(column.alias(name))
     texts = origin(table, rule)
     if rule.regex is not None:
         texts = texts.str.replace_all(*rule.regex).str.strip_chars()
@@ -149,8 +149,8 @@ def build(table: Table, name: str, rule: Rule) -> Cells:
         count = pl.col("row").rank("dense").over("text").cast(pl.String)
         counts = pl.DataFrame({"text": texts, "row": table.frame[ROW_NUMBER]}).select(count).to_series()
         texts = texts.zip_with(counts == "1", texts + " #" + counts)
-    cells, sources = as_kind(table, name, rule, texts), tuple(name for name in rule.names if name not in rule.started)
-    return replace(cells, column=cells.column.alias(name), written=texts, sources=sources)
+    cells = as_kind(table, name, rule, texts)
+    return replace(cells, column=cells.column.alias(name), written=texts)
 
 
 def origin(table: Table, rule: Rule) -> pl.Series:
@@ -264,13 +264,11 @@ def without_words(rule: Rule, texts: pl.Series, values: pl.Series, remedy: str) 
     unread = values.is_null() & texts.is_not_null()
     if not unread.any():
         return Cells(values)
-    unread_texts = texts.filter(unread).unique()
-    nothing = unread_texts.filter(unread_texts.str.contains(r"^[-\u2013\u2014\s]+$")).to_list()
-    distinct = unread_texts.to_list()
+    distinct = texts.filter(unread).unique().to_list()
     words = {word: status for word in distinct if (status := times.status_word(word))}
-    lapped = [word for word in distinct if is_lapped(word, rule.lapped)]
+    nothing = [word for word in distinct if is_lapped(word, rule.lapped) or NOTHING.fullmatch(word)]
     found = texts.replace_strict(words, default=None, return_dtype=pl.String) if words else None
-    bad = unread & ~texts.is_in([*words, *lapped, *nothing]) if rule.otherwise == "bad" else None
+    bad = unread & ~texts.is_in([*words, *nothing]) if rule.otherwise == "bad" else None
     return Cells(values, bad, texts, remedy, statuses=found)
 
 

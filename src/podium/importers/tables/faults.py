@@ -41,7 +41,7 @@ def find_faults(mapped: Mapped) -> Findings:
         if of_columns := [located(rows, fault) for fault in checked.faults if fault.row is None]:
             found.faults += of_columns
             return found
-        wrong = pl.Series([False], dtype=pl.Boolean).new_from_index(0, rows.table.height)
+        wrong = pl.Series([False] * rows.table.height)
         for fault in checked.faults:
             row, name = (fault.row or 1) - 1, fault.column or ""
             if not wrong[row]:  # all cells with this value are wrong

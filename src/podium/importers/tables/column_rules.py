@@ -26,7 +26,7 @@ BESIDE_STATUSES = [r"\s*[^\p{L}\s]*\d[^\p{L}\s]*", ""]  # remove the numbers of 
 def read_columns(sheet: Sheet, columns: Columns) -> Columns:
     """Return the columns, each with a rule."""
     for name, heading in columns.chosen.items():
-        columns = read_column(sheet, columns, name, heading)
+        columns = columns if name in columns.rules else read_column(sheet, columns, name, heading)
     columns = read_title_dates(sheet, columns)
     columns = read_started(sheet, read_statuses(sheet, read_laps(sheet, columns)))
     rules = {name: rule for name, rule in columns.rules.items() if rule is not None} | sheet.given
@@ -48,9 +48,7 @@ def read_column(sheet: Sheet, columns: Columns, name: str, heading: str) -> Colu
         table = Table(sheet.frame, SourceRule(decimal=".,"))
         if texts.len() and not build(table, name, Rule(columns=(heading,))).column.count():
             return columns.leave(name, "no numbers; the places decide")
-    if name == "event_id" and columns.event:
-        rule = columns.event
-    elif name == "position":
+    if name == "position":
         rule, notes = place_rule(sheet, columns, heading, texts)
     elif name in TIMES:
         return read_times(sheet, columns, name, heading)
@@ -170,7 +168,7 @@ def read_title_dates(sheet: Sheet, columns: Columns) -> Columns:
         origin, found = "{sheet}", tabs
     elif not found.len() and columns.rules.get("event_id") == "{file}":
         origin, found = "{file}", pl.Series([stem(sheet.grid.name)]).str.extract(times.A_DATE).drop_nulls()
-    is_known = "{title}" in sheet.grid.rule.aside or "started_at" in columns.rules.keys() | sheet.given
+    is_known = "{title}" in sheet.grid.rule.aside or "started_at" in columns.known(sheet)
     if is_known or not found.len():
         return columns
     rule, notes = date_rule(sheet, origin, found.drop_nulls().unique(maintain_order=True))
@@ -196,7 +194,7 @@ def read_laps(sheet: Sheet, columns: Columns) -> Columns:
 
 def read_statuses(sheet: Sheet, columns: Columns) -> Columns:
     """Return the columns, with statuses from places, times and scores unless there is a status column."""
-    if "status" in columns.chosen or "status" in sheet.given:
+    if "status" in columns.known(sheet):
         return columns
     known = sheet.refined.get("status", {}).get("map", {})
     rules, headings = {**columns.rules}, list[str]()

@@ -33,9 +33,12 @@ class Columns(NamedTuple):
     unknown: Sequence[str]  # headings without a meaning so far
     used: frozenset[str]  # headings that other rules use
     notes: tuple[str, ...] = ()  # notes about how the table was read
-    event: str = ""  # template for events that share a name
     points: Mapping[str, float] = {}  # points for each word in place of a score
     rules: Mapping[str, Any] = {}  # rule for each results column, as in a map; None if it is ignored
+
+    def known(self, sheet: Sheet) -> set[str]:
+        """Return the results columns that have a heading or a rule."""
+        return {*self.chosen, *self.rules, *sheet.given}
 
     def make(self, rules: Mapping[str, Any], *notes: str) -> "Columns":
         return self._replace(rules={**self.rules, **rules}, notes=(*self.notes, *filter(None, notes)))
@@ -86,7 +89,7 @@ def choose_columns(sheet: Sheet) -> Columns:
     columns = take_outcomes(sheet, columns._replace(chosen=chosen))
     columns = leave_clubs(sheet, split_events(sheet, columns))
     is_of_events = "event_id" in columns.chosen or sheet.title_dates.len() > 0
-    if is_of_events and (columns.chosen.keys() | sheet.given).isdisjoint(COMPARED):
+    if is_of_events and columns.known(sheet).isdisjoint(COMPARED):
         columns = take_what_compares(sheet, columns)
     ask_what_numbers(sheet, columns)
     columns = ask_what_times(sheet, columns)
@@ -94,7 +97,7 @@ def choose_columns(sheet: Sheet) -> Columns:
         if column in columns.chosen and varies(sheet, columns.chosen[column], columns.chosen.get("event_id")):
             columns = columns.leave(column, "several values in one event")
     days = day_column(sheet, columns.unknown)
-    if days and "started_at" not in columns.chosen.keys() | sheet.given and are_of_events(sheet, days, columns):
+    if days and "started_at" not in columns.known(sheet) and are_of_events(sheet, days, columns):
         columns = columns.take("started_at", days)
     ask_what_is_near(sheet, columns)
     return columns._replace(chosen={name: columns.chosen[name] for name in ALL if name in columns.chosen})
@@ -254,10 +257,10 @@ def split_events(sheet: Sheet, columns: Columns) -> Columns:
         apart = [heading for heading in (*dates, *titles, *columns.unknown) if not sheet.repeats([*rows, heading])]
         templates = {f"{heading} and {rows[0]}": f"{{{heading}}} {{{rows[0]}}}" for heading in apart}
         if apart and apart[0] == TITLE:
-            columns = columns._replace(event=f"{{title}} {{{rows[0]}}}")
+            columns = columns.make({"event_id": f"{{title}} {{{rows[0]}}}"})
         elif apart and apart[0] in dates:
-            notes = (*columns.notes, f"{apart[0]} and {rows[0]} as the event")
-            columns = columns._replace(event=next(iter(templates.values())), notes=notes)
+            rule = {"event_id": next(iter(templates.values()))}
+            columns = columns.make(rule, f"{apart[0]} and {rows[0]} as the event")
         elif apart:
             choices = tuple(Choice(meaning, "columns.event_id", event) for meaning, event in templates.items())
             sheet.ask(

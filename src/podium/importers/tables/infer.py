@@ -98,12 +98,10 @@ def ask_what_is_empty(sheet: Sheet) -> None:
             names += ["position", "team"]  # only the row of each team's first member has a value
     found = (heading for name in names if (heading := sheet.first(name)) is not None)
     empty = [heading for heading in found if heading not in sheet.used and heading not in sheet.grid.rule.fill]
-    counts = {
-        heading: own.null_count() for heading in empty if (own := sheet.texts(heading)).len() and own[0] is not None
-    }
-    holes = [heading for heading, count in counts.items() if count]
+    begun = [own for own in map(sheet.texts, empty) if own.len() and own[0] is not None]
+    holes = [own.name for own in begun if own.null_count()]
     if holes:
-        text = f"is empty in {counts[holes[0]]:,} rows below a filled one"
+        text = f"is empty in {sheet.texts(holes[0]).null_count():,} rows below a filled one"
         choices = (Choice("repeat the value above", "source.fill", toml_value(holes)),)
         sheet.ask(text, choices, holes[0])
 
@@ -126,8 +124,7 @@ def ask_if_standing(sheet: Sheet) -> None:
 
 def name_event(sheet: Sheet, columns: Columns) -> Columns:
     """Return the columns, with a name for the event if the table has none: from the sheet, the day or the file."""
-    known = columns.chosen.keys() | sheet.given
-    if "event_id" in known or "player" not in known:
+    if "event_id" in columns.known(sheet) or "player" not in columns.known(sheet):
         return columns
     day, place = (columns.chosen.get(name) for name in ("started_at", "position"))
     if day and place and are_ranks(sheet, place) and not are_ranks(sheet, place, [day]):
@@ -136,10 +133,9 @@ def name_event(sheet: Sheet, columns: Columns) -> Columns:
     if not named or (day and varies(sheet, day, SHEET if named == "{sheet}" else TITLE)):
         named = f"{named} {{{day}}}".strip() if day else named
     is_bare = "score" in columns.chosen and not columns.open(sheet)
-    known = columns.chosen.keys() | sheet.given
     if (
         not named
-        and (is_bare or not known.isdisjoint({"position", "time_s"}))
+        and (is_bare or not columns.known(sheet).isdisjoint({"position", "time_s"}))
         and not is_of_many_events(sheet, columns)
     ):
         named = "{file}"
@@ -162,8 +158,7 @@ def find_missing(sheet: Sheet, columns: Columns) -> list[Fault]:
         if others.len() and grid.rule.format in ("json", "jsonl"):
             row = sheet.frame[heading].index_of(others[0])
             faults.append(Fault(None, heading, others[0], "is not text. Give text or a number.", grid.place(row or 0)))
-    known = columns.chosen.keys() | sheet.given.keys() | columns.rules.keys()
-    if known.issuperset(REQUIRED):
+    if columns.known(sheet).issuperset(REQUIRED):
         return []
     if lists := grid.lists:
         records = {f"those of {name}": grid.records_in(name) for name in lists}
@@ -173,10 +168,12 @@ def find_missing(sheet: Sheet, columns: Columns) -> list[Fault]:
         return [question(grid.name, "which rows are the results?", choices)]
     shown = ", ".join(sheet.headings)
     for name, words in (("event_id", "event, race, match or round"), ("player", "player, driver or name")):
-        if name not in known:
+        if name not in columns.known(sheet):
             remedy = f"is missing. Every row needs a value for it, under that name or as {words} (columns: {shown})."
             faults.append(Fault(None, name, None, remedy))
-    questions = which_column(grid.name, "event_id" if "player" in known else "player", likely_headings(sheet, columns))
+    questions = which_column(
+        grid.name, "event_id" if "player" in columns.known(sheet) else "player", likely_headings(sheet, columns)
+    )
     faults.extend([] if questions else [Fault(None, None, None, SHAPE)])
     return questions
 
@@ -258,8 +255,8 @@ def check_compared(sheet: Sheet, columns: Columns) -> None:
 
 def ask_which_is_better(sheet: Sheet, columns: Columns, score: str) -> None:
     """Ask whether a higher or lower score is better, unless places or the row order show it."""
-    names, known = {*sheet.headings}, columns.chosen.keys() | sheet.given.keys()
-    is_decided = "score" in sheet.named or "position" in known or {*REQUIRED, "score"} <= names or sheet.has_members
+    is_plain = {*REQUIRED, "score"} <= {*sheet.headings}
+    is_decided = "score" in sheet.named or "position" in columns.known(sheet) or is_plain or sheet.has_members
     if fold(score) not in heads.EITHER or is_decided:
         return
     steps = steps_of(sheet, score, columns)

@@ -100,9 +100,9 @@ def read(files: Sequence[Source], options: Options) -> Imported:
             mapped = apply_map(replace(grid, frame=grid.frame.drop(rounds)), mapping)
             bad += [fault._replace(file=grid.name) for fault in error.faults]
             skipped += len(rounds)
-        faults, count = find_faults(mapped).faults if not options.skip_bad else [], 0
-        if options.skip_bad:
-            mapped, faults, count = without_bad_events(mapped)
+        mapped, faults, count = (
+            without_bad_events(mapped) if options.skip_bad else (mapped, find_faults(mapped).faults, 0)
+        )
         mapped = drop_small(mapped)
         bad += [*(fault._replace(file=grid.name) for fault in grid.bad), *faults]
         notes += [*([note] if note else grid.notes), *mapped.notes]

@@ -55,12 +55,16 @@ $(BENCH)/.ready: bench/requirements.lock pyproject.toml
 	sh .ci/install.sh $(PYTHON) $(BENCH) bench/requirements.lock
 	@touch $@
 
+# REF is a revision, or a folder of its sources, that the service is compared with. It rated in the database.
+REF ?= de318430eb0b
+
 # AGAINST=REVISION compares the speed of this tree with a revision's. ROWS='races of 8*' selects some rows.
-bench: $(BENCH)/.ready
+bench: $(BENCH)/.ready $(READY)
 ifdef AGAINST
 	$(BENCH)/bin/python bench/against.py $(AGAINST) --rows '$(or $(ROWS),*)'
 else
-	PYTHONPATH=src $(BENCH)/bin/python bench/run.py --docs docs
+	PYTHONPATH=src $(BIN)/python bench/service.py --ref $(REF) --json $(BENCH)/service.json
+	PYTHONPATH=src $(BENCH)/bin/python bench/run.py --service $(BENCH)/service.json --docs docs
 endif
 
 docs: $(READY)

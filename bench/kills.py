@@ -27,8 +27,7 @@ from pathlib import Path
 import httpx2
 import numpy as np
 import polars as pl
-from serving import PODIUM, free_port, postgres
-from workers import children
+from serving import PODIUM, children, free_port, postgres
 
 import podium
 from podium.store import Store

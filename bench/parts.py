@@ -63,7 +63,7 @@ def write_folders(data: Path, entries: int, players: int) -> None:
 
 def child(kind: str, source: Path, out: Path, options: dict[str, Any]) -> None:
     """Rate in one way, and print its figures."""
-    from memory import peak_mb
+    from serving import peak_mb
 
     import podium
 

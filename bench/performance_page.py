@@ -3,10 +3,10 @@
 import math
 import platform
 from datetime import UTC, datetime
-from itertools import groupby
 from pathlib import Path
 
 import altair as alt
+import targets
 from contenders import LIMIT_THERE, SKILLRATINGS
 
 from podium.reporting.histories import HEIGHT, WIDTH, colour, dashes, line_legend
@@ -16,6 +16,15 @@ LOOP = "loop by hand, Elo"
 CHARTS = "pictures"
 LABEL = "format(datum.value, datum.value < 1 ? '~g' : '~s')"  # readers might take 500m seconds for minutes
 FEW_DECADES = 3
+TABLES = {  # shapes of `run.py` by the heading of their column
+    "Duels": {
+        "10,000 players": "duels",
+        "a fifth drawn": "duels, a fifth drawn",
+        "1,000,000 players": "duels, 1,000,000 players",
+        "men's tennis": "duels, men's tennis",
+    },
+    "Races": {"8 entrants": "races of 8", "1,000 entrants": "races of 1,000"},
+}
 INKS = "<style>svg{color:#1d1b2e}@media(prefers-color-scheme:dark){svg{color:#eceaf4}}</style>"
 
 
@@ -57,25 +66,52 @@ def page(figures) -> str:
     lines = [
         "# Performance",
         "",
-        "These tables show how many events per second the compiled rules rate, after the table is read. Unless a",
-        "heading says otherwise, players are random. The contenders in a table take turns, and the best round of each",
-        "counts, measured in processor seconds. Compare figures only within a table.",
+        "These tables show how many events per second the compiled rules rate, once the table has been read. The",
+        "contenders of a column take turns, and the best round of each counts, measured in processor seconds. Compare",
+        "figures only within a column.",
         "",
         f"`make bench` measured this on {datetime.now(UTC):%-d %B %Y}, on one core under a load of",
-        f"{figures['load']:.1f}: {processor()}. The figures of the Rust library skillratings 0.28.2 come from another",
-        "machine; the ratio compares both through the same hand-written Elo loop, which reached",
+        f"{figures['load']:.1f}: {processor()}. In brackets: times the speed of the Rust library skillratings 0.28.2",
+        "on another machine, compared through the same hand-written Elo loop, which reached",
         f'{speed(LIMIT_THERE)} there. "States touched only" reads and writes two states: the limit of the machine.',
     ]
-    for shape, group in groupby(rows, key=lambda row: row.shape):
-        lines += [
-            "",
-            f"## {shape[0].upper()}{shape[1:]}",
-            "",
-            "| | events per second | times skillratings |",
-            "|---|---|---|",
-        ]
-        lines += [f"| {row.contender} | {speed(row.events_per_s)} | {of_skillratings(rows, row)} |" for row in group]
-    return "\n".join([*lines, "", *growth_sections(figures), *single_figures(figures)]) + "\n"
+    for title, shapes in TABLES.items():
+        measured = {heading: shape for heading, shape in shapes.items() if any(row.shape == shape for row in rows)}
+        lines += ["", f"## {title}", "", f"| | {' | '.join(measured)} |", "|---" * (1 + len(measured)) + "|"]
+        lines += contenders_of(rows, measured.values())
+    return (
+        "\n".join([*lines, "", *service_section(figures), *growth_sections(figures), *single_figures(figures)]) + "\n"
+    )
+
+
+def contenders_of(rows, shapes) -> list[str]:
+    """Return a line for each contender, with a cell for each shape."""
+    speeds = {(row.contender, row.shape): speed(row.events_per_s) + in_brackets(rows, row) for row in rows}
+    names = dict.fromkeys(row.contender for row in rows if row.shape in shapes)
+    return [f"| {name} | {' | '.join(speeds.get((name, shape), '') for shape in shapes)} |" for name in names]
+
+
+def in_brackets(rows, row) -> str:
+    """Return the ratio to skillratings in brackets, if there is one."""
+    ratio = of_skillratings(rows, row)
+    return f" ({ratio})" if ratio else ""
+
+
+def service_section(figures) -> list[str]:
+    """Return the table of the service's targets, if it was measured."""
+    service = figures.get("service")
+    if service is None:
+        return []
+    return [
+        "## Service and commands",
+        "",
+        f"Systems are `elo`. The large pool has {service['changes']:,} changes. Times are wall-clock, on two cores",
+        f"under a load of {service['load']:.1f}, unless they say CPU. REF is revision {service['ref']}, which takes",
+        "turns. Spread is half the range of the rounds.",
+        "",
+        *targets.table(service["groups"]),
+        "",
+    ]
 
 
 def growth_sections(figures) -> list[str]:

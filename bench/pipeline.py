@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 from events import SEED, fields
-from memory import peak_mb
+from serving import peak_mb
 
 HERE = Path(__file__).resolve()
 SOURCES = str(HERE.parents[1] / "src")  # of this tree

@@ -4,7 +4,7 @@ Every row rates events of one shape from one seed, and the contenders of a shape
 import and prepare. `first` is the first run over ten events, in which Podium compiles or loads compiled code.
 `events/s` is the best of the rounds, in processor time, which a busy machine changes least. Slow peers rate fewer of
 the same events. `ratio` compares with the first contender of the shape. With `--docs` the script also writes
-`docs/performance.md` and its pictures.
+`docs/performance.md` and its pictures. With `--service` it adds the table that `service.py` has measured.
 """
 
 import argparse
@@ -19,6 +19,7 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
+import targets
 from contenders import SHAPES, Shape, states_after
 from events import SEED, Fields, fields
 from growth import growth_by_entrants, growth_by_events, growth_by_players, seconds_of
@@ -158,6 +159,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", type=Path, help="file for the figures")
     parser.add_argument("--docs", type=Path, help="write performance.md and its pictures into this folder")
+    parser.add_argument("--service", type=Path, help="figures of service.py")
     parser.add_argument("--shape", action="append", choices=list(SHAPES), help="only this shape, without the page")
     chosen = parser.parse_args()
     importlib.import_module("numpy.random")
@@ -200,8 +202,13 @@ def main() -> None:
         f"{LANES} candidates in one pass, against a replay with predictions for each: "
         + ", ".join(f"{name} {ratio:.1f}x" for name, ratio in figures["candidates"].items())
     )
+    if chosen.service:
+        service = json.loads(chosen.service.read_text())
+        service["groups"] = {name: [targets.Row(**row) for row in some] for name, some in service["groups"].items()}
+        figures["service"] = service
+        print("\n".join(targets.table(service["groups"])))
     if chosen.json:
-        chosen.json.write_text(json.dumps(figures | {"rows": [asdict(row) for row in rows]}, indent=2))
+        chosen.json.write_text(json.dumps(figures, indent=2, default=asdict))
     if chosen.docs:
         write_page(chosen.docs, figures)
 

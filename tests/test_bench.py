@@ -56,6 +56,37 @@ def test_a_speed_has_three_digits(events_per_s, text, monkeypatch):
     assert load("performance_page").speed(events_per_s) == text
 
 
+@pytest.mark.parametrize(
+    ("bounds", "target"),
+    [
+        ({"most": 2.0}, "≤2 met"),
+        ({"most": 1.9}, "≤1.9 missed"),
+        ({"least": 2.0}, "≥2 met"),
+        ({"least": 3.0}, "≥3 missed"),
+    ],
+)
+def test_the_median_meets_a_target_or_misses_it(bounds, target, monkeypatch):
+    monkeypatch.syspath_prepend(str(BENCH))
+    targets = load("targets")
+    rows = [targets.Row("posts", [2.0, 1.5, 3.0], "ms", **bounds), targets.Row("batches", [12_345.6], "duels/s")]
+    assert targets.table({"Service": rows})[2:] == [
+        "| **Service** | | | |",
+        f"| posts | 2 ms | ±38% | {target} |",
+        "| batches | 12,346 duels/s |  |  |",
+    ]
+
+
+def test_a_page_or_read_of_the_api_is_measured_with_names_of_the_pool(monkeypatch):
+    monkeypatch.syspath_prepend(str(BENCH))
+    reads = load("reads")
+    paths = reads.routes()
+    assert {"/", "/{pool}", "/{pool}/players/{player}", "/api/v1/pools/{pool}/leaderboard"} <= {*paths}
+    assert not [path for path in paths if path.startswith(("/admin", "/static")) or "export" in path]
+    sent = [next(reads.addresses(path, "small", 2, 1)) for path in paths]
+    assert all(address.startswith("/") and "{" not in address for address in sent)
+    assert "/small/events/e0" in sent
+
+
 def test_duels_with_draws_are_won_equally_by_both_sides():
     place = load("events").duels_with_draws(10_000).place
     results = np.sign(place[:, 1] - place[:, 0])

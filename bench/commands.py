@@ -4,19 +4,18 @@ import json
 import resource
 import subprocess
 import sys
-import time
 from pathlib import Path
 
-import numpy as np
 import polars as pl
+from events import fields
 from pipeline import WHOLE, run_child, write_duels
 from serving import PODIUM, SOURCES, environment_for
 from setting import SMALL_DUELS, SMALL_PLAYERS, SMALL_POOLS, Setting, duels, fill
 from targets import NO_SLOWER, Row
 
-STARTS, RUNS, COMPILATIONS = 5, 3, 3
-FIVE = ("elo", "glicko2", "trueskill", "openskill-pl", "folyami")
-VARIANT = "elo:margin=log"
+STARTS, RUNS, COMPILATIONS = 5, 2, 2
+FIVE = [word for name in ("elo", "glicko2", "trueskill", "openskill-pl", "folyami") for word in ("-s", name)]
+VARIANTS = {"elo:margin=log": "duels.parquet", "adaptive": "races.parquet"}
 
 
 def read_in_a_process(path: Path, source: str) -> dict[str, float]:
@@ -34,31 +33,26 @@ def starts(setting: Setting) -> list[Row]:
     many = setting.new_folder("many") / "podium.db"
     fill(many, {f"pool-{number}": (SMALL_DUELS, SMALL_PLAYERS) for number in range(SMALL_POOLS)})
     small = [read_in_a_process(many, "cache")["seconds"] for _ in range(STARTS)]
-    millions, size = setting.changes / 1_000_000, f"{setting.changes:,} changes"
+    millions = setting.changes / 1_000_000
     return [
-        Row("memory of a change", [each["bytes"] for each in logs], "bytes", most=120.0),
-        Row(
-            f"first read of {size}, from the cache",
-            [each["seconds"] for each in kept],
-            "s",
-            most=max(0.2 * millions, 0.1),
-        ),
-        Row("from the log, for each 1,000,000 changes", [each["seconds"] / millions for each in logs], "s", most=5.0),
-        Row(f"first read of {SMALL_POOLS} pools of {SMALL_PLAYERS} players", small, "s", most=3.0),
+        Row("memory per change", [each["bytes"] for each in logs], "bytes", most=120.0),
+        Row("start from the cache", [each["seconds"] for each in kept], "s", most=0.2 * millions),
+        Row("start from the log, per 1,000,000", [each["seconds"] / millions for each in logs], "s", most=5.0),
+        Row(f"start of {SMALL_POOLS} pools", small, "s", most=3.0),
     ]
 
 
-def spent(words: list[str], sources: Path, folder: Path, **variables: str) -> tuple[float, float]:
-    """Return the CPU and wall-clock seconds of a command in a separate process."""
-    before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+def cpu_s(words: list[str], sources: Path, folder: Path, **variables: str) -> float:
+    """Return the CPU seconds of a command in a separate process."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
     run = subprocess.run(
         [*PODIUM, *words], cwd=folder, check=False, capture_output=True, text=True,
         env=environment_for(sources) | variables,
     )  # fmt: skip
     if run.returncode:
         sys.exit(f"podium {' '.join(words)}: {run.stderr}")
-    wall, after = time.perf_counter() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, wall
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 def analysis(setting: Setting) -> list[Row]:
@@ -67,32 +61,29 @@ def analysis(setting: Setting) -> list[Row]:
     write_duels(folder / "all.parquet", setting.file_duels)
     duels(0, 100_000, 10_000).write_parquet(folder / "many.parquet")
     duels(0, 20_000, 1_000).write_parquet(folder / "some.parquet")
-    duels(0, 3_000, 1_000).write_parquet(folder / "few.parquet")
-    systems = [word for name in FIVE for word in ("-s", name)]
+    fields(250, 8, 1_000).table().drop("time_s").write_parquet(folder / "races.parquet")
+    tune = ["tune", "some.parquet", "-s", "elo", "--train-until", "60%", "--trials", "100"]
     commands = {
-        "evaluate five systems on 100,000 duels": ["evaluate", "many.parquet", *systems],
-        "tune with 100 trials on 20,000 duels": ["tune", "some.parquet", "-s", "elo", "--trials", "100"],
-        "site of 1,000 players": ["site", "few.parquet", "-o"],
+        "evaluate, five systems": ["evaluate", "many.parquet", *FIVE],
+        "tune, 100 trials": tune,
+        "site, 1,000 players": ["site", "races.parquet", "-o"],
     }
-    found = {name: {tree: [] for tree in setting.trees} for name in commands}
-    whole = {tree: [] for tree in setting.trees}
+    whole = f"{setting.file_duels:,} duels from Parquet to history"
+    found = {name: {tree: [] for tree in setting.trees} for name in (whole, *commands)}
     for k in range(1 + RUNS):  # the first round compiles
         for tree, sources in setting.trees.items():
             if k:
-                whole[tree].append(run_child(str(sources), WHOLE, folder / "all.parquet")["cpu_s"])
+                found[whole][tree].append(run_child(str(sources), WHOLE, folder / "all.parquet")["cpu_s"])
             for name, words in commands.items():
-                out = [f"site {tree} {k}"] if words[-1] == "-o" else []
-                cpu_s, _ = spent([*words, *out], sources, folder)
-                if k:
-                    found[name][tree].append(cpu_s)
-    size = f"{setting.file_duels:,} duels from Parquet to ratings and history"
-    rows = [Row(f"{size}, CPU", whole["Podium"], "s")]
-    if "REF" in setting.trees:
-        rows.append(Row("the same, of REF's CPU", ratio(whole), "x", most=0.8))
+                out = [f"{name} {tree} {k}"] if words[-1] == "-o" else []
+                if k or not out:
+                    found[name][tree].append(cpu_s([*words, *out], sources, folder))
+    rows = []
     for name, times in found.items():
-        rows.append(Row(f"{name}, CPU", times["Podium"], "s"))
+        rows.append(Row(f"{name}, CPU", times["Podium"][-RUNS:], "s"))
         if "REF" in setting.trees:
-            rows.append(Row("the same, of REF's CPU", ratio(times), "x", most=1.0 / NO_SLOWER))
+            most = 0.8 if name == whole else 1.0 / NO_SLOWER
+            rows.append(Row("of REF's", ratio(times)[-RUNS:], "x", most=most))
     return rows
 
 
@@ -102,13 +93,15 @@ def ratio(times: dict[str, list[float]]) -> list[float]:
 
 
 def compilation(setting: Setting) -> list[Row]:
-    """Measure how much longer the first run of a variant takes, when only plain Elo is compiled."""
-    folder, took = setting.new_folder("compilation"), []
-    table = duels(0, 10, 5).with_columns(score=pl.Series(np.tile([2.0, 1.0], 10)))
-    table.write_parquet(folder / "few.parquet")
+    """Measure how much more CPU time the first run of a variant takes, with plain Elo already compiled."""
+    folder = setting.new_folder("compilation")
+    duels(0, 20_000, 1_000).with_columns(score=2.0 - pl.col("position")).write_parquet(folder / "duels.parquet")
+    fields(5_000, 8, 1_000).table().drop("time_s").write_parquet(folder / "races.parquet")
+    took = {variant: [] for variant in VARIANTS}
     for k in range(COMPILATIONS):
         cache = {"PODIUM_CACHE_DIR": str(folder / f"cache {k}")}
-        spent(["rate", "few.parquet", "-s", "elo"], SOURCES, folder, **cache)
-        first, again = (spent(["rate", "few.parquet", "-s", VARIANT], SOURCES, folder, **cache)[1] for _ in range(2))
-        took.append(first - again)
-    return [Row(f"first run of {VARIANT}, beyond the second", took, "s", most=5.0)]
+        cpu_s(["rate", "duels.parquet", "-s", "elo"], SOURCES, folder, **cache)
+        for variant, file in VARIANTS.items():
+            first, again = (cpu_s(["rate", file, "-s", variant], SOURCES, folder, **cache) for _ in range(2))
+            took[variant].append(first - again)
+    return [Row(f"{variant}, first run, CPU", values, "s", most=5.0) for variant, values in took.items()]

@@ -81,17 +81,16 @@ def corrections(setting: Setting) -> list[Row]:
             reads, sent = await meanwhile(server, f"busy {k}", correct_often)
             during.append(percentile(reads, 0.99))
             posts.append(percentile(sent, 0.99))
-        size = f"{setting.changes:,} changes"
         return [
-            Row(f"correction of the first of {size}", took, "s", most=1.5 * max(1.0, setting.changes / 1_000_000)),
-            Row("a player's card, 99th percentile, usual", usual, "ms"),
+            Row("of the first event", took, "s", most=1.5 * max(1.0, setting.changes / 1_000_000)),
+            Row("other reads, p99, usual", usual, "ms"),
             Row(
-                "the same during corrections, times usual",
+                "meanwhile, times usual",
                 [b / a for a, b in zip(usual, during, strict=True)],
                 "x",
                 most=2.0,
             ),
-            Row("posts to another pool meanwhile, 99th percentile", posts, "ms", most=100.0),
+            Row("posts to another pool meanwhile, p99", posts, "ms", most=100.0),
         ]
 
     with started(setting.copy_of_large("corrections")) as server:

@@ -105,17 +105,18 @@ def service_section(figures) -> list[str]:
     return [
         "## Service and commands",
         "",
-        f"Systems are `elo`. The large pool has {service['changes']:,} changes. Times are wall-clock, on two cores",
-        f"under a load of {service['load']:.1f}, unless they say CPU. REF is revision {service['ref']}, which takes",
-        "turns. Spread is half the range of the rounds.",
+        f"The system is `elo`, and the large pool has {service['changes']:,} changes. REF is revision",
+        f"{service['ref']}. Times are wall-clock on two cores, under a load of {service['load']:.1f}. Spread is half",
+        "the range of the rounds.",
         "",
-        *targets.table(service["groups"]),
+        *(f"    {line}".rstrip() for line in targets.table(service["groups"])),
         "",
     ]
 
 
 def growth_sections(figures) -> list[str]:
-    """Return the curves and the table of whole runs."""
+    """Return the curves, and the time of the largest whole run."""
+    largest = figures["events"][-1]
     lines = [
         "## More players",
         "",
@@ -132,15 +133,8 @@ def growth_sections(figures) -> list[str]:
         "",
         "## Larger tables",
         "",
-        "The time from a Parquet file of duels to ratings and history with `elo`, in one process. It includes `import",
-        "podium`.",
-        "",
-        "| duels | seconds | peak memory | size of the table |",
-        "|---|---|---|---|",
-    ]
-    lines += [
-        f"| {point['events']:,} | {point['seconds']:.2f} | {point['peak_mb']:,.0f} MB | {point['table_mb']:,.0f} MB |"
-        for point in figures["events"]
+        f"`elo` rates a Parquet file of {largest['events']:,} duels ({largest['table_mb']:,.0f} MB as a table) in",
+        f"{largest['seconds']:.2f} s and {largest['peak_mb']:,.0f} MB, from the start of the process to history.",
     ]
     return [*lines, "", f"![Seconds by duels]({CHARTS}/seconds-by-duels.svg)", ""]
 

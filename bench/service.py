@@ -15,6 +15,7 @@ import os
 import sys
 import tempfile
 import time
+import traceback
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import asdict
@@ -65,9 +66,14 @@ def main() -> None:
             if chosen.only and not any(each in name for each in chosen.only):
                 continue
             began = time.perf_counter()
-            groups[name] = measure(setting)
+            try:
+                groups[name] = measure(setting)
+            except (Exception, SystemExit) as problem:  # noqa: BLE001  (the other groups are still worth measuring)
+                traceback.print_exc()
+                groups[f"{name}: not measured, {type(problem).__name__}"] = []
+                continue
             for row in groups[name]:
-                print(" | ".join(row.cells()), file=sys.stderr)
+                print(row.line(), file=sys.stderr)
             print(f"{name}: {time.perf_counter() - began:.0f} s", file=sys.stderr, flush=True)
     print("\n".join(table(groups)))
     if chosen.json:

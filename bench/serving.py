@@ -57,7 +57,10 @@ def serving(folder, port, *options, sources=SOURCES):
             yield server, (Path(folder) / "admin.key").read_text().strip()
         finally:
             server.terminate()
-            server.wait(30)
+            try:
+                server.wait(60)
+            except subprocess.TimeoutExpired:
+                server.kill()
 
 
 def children(pid):

@@ -4,7 +4,7 @@ import statistics
 from dataclasses import dataclass
 
 NO_SLOWER = 0.97  # the difference that a repeated run may show
-HEADINGS = "| | figure | spread | target |", "|---|---|---|---|"
+HEADING = f"{'':46} {'figure':>15} {'spread':>6}  target"
 
 
 @dataclass
@@ -26,7 +26,7 @@ class Row:
     def spread(self) -> str:
         """Return half the range of the rounds, as a percentage of the median."""
         half = (max(self.values) - min(self.values)) / 2.0
-        return f"±{100.0 * half / self.figure:.0f}%" if half else ""
+        return f"±{100.0 * half / abs(self.figure):.0f}%" if half and self.figure else ""
 
     @property
     def target(self) -> str:
@@ -37,10 +37,10 @@ class Row:
             return f"≥{number(self.least)} {'met' if self.figure >= self.least else 'missed'}"
         return ""
 
-    def cells(self) -> list[str]:
-        """Return the cells of the row, as text."""
-        space = "" if self.unit == "x" else " "
-        return [self.what, f"{number(self.figure)}{space}{self.unit}", self.spread, self.target]
+    def line(self) -> str:
+        """Return the line of the row."""
+        figure = f"{number(self.figure)}{'' if self.unit == 'x' else ' '}{self.unit}"
+        return f"  {self.what:44} {figure:>15} {self.spread:>6}  {self.target}".rstrip()
 
 
 def number(value: float) -> str:
@@ -49,8 +49,8 @@ def number(value: float) -> str:
 
 
 def table(groups: dict[str, list[Row]]) -> list[str]:
-    """Return the lines of the table as Markdown, one group after the other."""
-    lines = []
+    """Return the lines of the table, one group after the other."""
+    lines = [HEADING]
     for name, rows in groups.items():
-        lines += [f"| **{name}** | | | |", *(f"| {' | '.join(row.cells())} |" for row in rows)]
-    return [*HEADINGS, *lines]
+        lines += ["", name, *(row.line() for row in rows)]
+    return lines

@@ -4,6 +4,7 @@ import pytest
 
 import podium
 from podium.errors import ResultsError
+from podium.importers.trees import SPANNED_CHARACTERS, text_of_page
 
 GAMES_OF_SEVERAL = {
     "a score beside each": (
@@ -140,3 +141,43 @@ def test_more_headings_are_known(text, tmp_path):
     frame = read(tmp_path, text).frame
     assert frame["player"].to_list() == ["Ana", "Ben"]
     assert {"position", "score"} & {*frame.columns}
+
+
+PAGES = {
+    "a date over the rows of its matches": (
+        ("<table><tr><th>Date<th>Home<th>Score<th>Away</tr><tr><td rowspan='2'>2025-09-06<td>A<td>3-1<td>B</tr>"
+        "<tr><td>C<td>2-2<td>D</tr><tr><td ROWSPAN=2>2025-09-13<td>B<td>0-1<td>C</tr>"
+        "<tr><td>D<td>4-0<td>A</tr></table>"),
+        [("A", 3), ("B", 1), ("C", 2), ("D", 2), ("B", 0), ("C", 1), ("D", 4), ("A", 0)],
+    ),
+    "heads of two lines": (
+        ("<table><tr><th rowspan=2>Driver<th colspan=2>Heat 1<th colspan=2>Heat 2</tr>"
+        "<tr><th>Pos<th>Time<th>Pos<th>Time</tr><tr><td>A<td>1<td>60.1<td>2<td>60.2</tr>"
+        "<tr><td>B<td>2<td>60.3<td>1<td>60.0</tr></table>"),
+        [("A", 1), ("B", 2), ("A", 2), ("B", 1)],
+    ),
+    "a race at the edge, beyond the end of its table": (
+        ("<h2>Round 1</h2><table><tr><th>Pos<th>Name<th>Race</tr><tr><td>1<td>A<td rowspan=9>X</tr><tr><td>2<td>B</tr>"
+        "</table><h2>Round 2</h2><table><tr><th>Pos<th>Name<th>Race</tr>"
+        "<tr><td>1<td>B<td rowspan=9>Y</tr><tr><td>2<td>A</tr></table>"),
+        [("A", 1), ("B", 2), ("B", 1), ("A", 2)],
+    ),
+    "a status over several columns": (
+        ("<table><tr><th>Pos<th>Name<th>Time<th>Gap</tr><tr><td>1<td>A<td>60.1<td></tr>"
+        "<tr><td><td>B<td colspan=2>DNF</tr></table>"),
+        [("A", 1), ("B", None)],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_cells_of_web_pages_span_rows_and_columns(name, tmp_path):
+    text, results = PAGES[name]
+    frame = read(tmp_path, text, "sheet.html").frame
+    assert frame.select("player", "score" if "score" in frame.columns else "position").rows() == results
+
+
+def test_spanned_cells_use_bounded_memory():
+    wide = f"<td rowspan=99 colspan=99>{'x' * 200}" * 10
+    page = f"<table><tr>{wide}</tr>{'<tr></tr>' * 98}</table>" * 40
+    assert len(text_of_page(page, "page")) < 5 * SPANNED_CHARACTERS

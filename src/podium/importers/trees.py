@@ -24,6 +24,8 @@ NUMBER, KEY = "#", "@"  # the number of a row in its list, from 1, and the key o
 UNSEEN = re.compile(r"(?is)<!--.*?-->|<(script|style|tfoot)\b.*?</\1>|\s+")  # the invisible parts of a page
 CELL, TAG = re.compile(r"(?i)<(?:t[dh]|caption)\b[^>]*>|^h[1-4][^>]*>|^caption[^>]*>"), re.compile(r"<[^>]*>")
 END = re.compile(r"(?i)</(?:t[dhr]|table|h\d|caption)\b")
+SPAN = re.compile(r"\b(row|col)span\s*=\s*[\"']?(\d{1,2})\b")
+SPANNED_CHARACTERS = 10_000_000  # number of characters on a page after which cells span no rows
 ENTITY_CHARACTERS = 64  # text in an XML document's own entity, whose value is not used
 
 
@@ -244,11 +246,31 @@ def leaves(value: dict[str, Any], *, with_lists: bool) -> Iterator[tuple[str, st
 def text_of_page(text: str, name: str) -> str:
     """Return the tables on a web page as lines of cells. Each heading on the page becomes a line with one cell."""
     rows = re.split(r"(?i)<tr\b[^>]*>|<(?=h[1-4]\b|caption\b)", UNSEEN.sub(" ", text))[1:]
-    found = [[TAG.sub(" ", END.split(cell)[0]) for cell in CELL.split(row)[1:]] for row in rows]
-    lines = ["\t".join(" ".join(unescape(cell).split()) for cell in cells) for cells in found]
+    lines = ["\t".join(cells) for cells in spanned(rows)]
     if not any("\t" in line for line in lines):
         refuse_file(name, "is a web page without a table. Export its results as CSV or a workbook.")
     return "\n".join(filter(str.strip, lines))
+
+
+def spanned(rows: Iterable[str]) -> Iterator[list[str]]:
+    """Yield the cells of each row, with the text of each cell repeated in all the cells that it spans."""
+    below: dict[int, list[str]] = {}  # the texts of cells that span the next rows, by column
+    spare = SPANNED_CHARACTERS
+    for row in rows:
+        line: list[str] = []
+        cells = [*zip(CELL.findall(row), CELL.split(row)[1:], strict=True)]
+        for tag, cell in (*cells, ("", "")):
+            while below.get(len(line)):
+                line.append(below[len(line)].pop())
+            text, spans = " ".join(unescape(TAG.sub(" ", END.split(cell)[0])).split()), dict(SPAN.findall(tag.lower()))
+            width = int(spans.get("col", 1)) if len(cells) > 1 else len(cells)  # a title is not repeated
+            for _ in range(width if tag else 0):
+                below[len(line)] = [text] * (int(spans.get("row", 1)) - 1)
+                line.append(text)
+        yield line
+        spare -= len("".join(line))
+        if spare < 0 or "</table" in row.lower():
+            below.clear()
 
 
 def xml_document(text: str, name: str) -> dict[str, Any]:

@@ -16,6 +16,10 @@ GAMES_OF_SEVERAL = {
         "Player 1,Player 2,Player 3,Player 4,Score 1,Score 2,Score 3,Score 4\nAna,Ben,Cy,Di,4,3,2,1\n",
         [{"Ana": 4, "Ben": 3, "Cy": 2, "Di": 1}],
     ),
+    "letters for numbers": (
+        "Spieler A;Punkte A;Spieler B;Punkte B;Spieler C;Punkte C\nAna;4;Ben;5;Cy;6\nBen;7;Cy;3;Ana;1\n",
+        [{"Ana": 4, "Ben": 5, "Cy": 6}, {"Ben": 7, "Cy": 3, "Ana": 1}],
+    ),
     "four, and who won": (
         "Player 1,Player 2,Player 3,Player 4,Winner\nAna,Ben,Cy,Di,Ben\nAna,Cy,Ben,Di,Di\n",
         [{"Ana": 2, "Ben": 1, "Cy": 2, "Di": 2}, {"Ana": 2, "Cy": 2, "Ben": 2, "Di": 1}],
@@ -66,6 +70,16 @@ def test_further_players_without_results_are_asked_about(tmp_path):
 def test_members_in_one_cell_are_divided(text, members, tmp_path):
     frame = read(tmp_path, text).frame
     assert [own["player"].to_list() for _, own in frame.group_by("team", maintain_order=True)] == members
+
+
+def test_commas_between_members_who_change_partners_are_asked_about(tmp_path):
+    pairs = 'Winners,Losers\n"Ana, Ben","Cy, Di"\n"Ana, Cy","Ben, Di"\n'
+    with pytest.raises(ResultsError, match=r"'Ana, Ben', which may be a pair\. Write / between the members"):
+        read(tmp_path, pairs)
+    answered = podium.read_results(tmp_path / "sheet.csv", lenient=True, answers=["columns.player.as=text"])
+    assert answered.frame["player"].to_list() == ["Ana, Ben", "Cy, Di", "Ana, Cy", "Ben, Di"]
+    names = read(tmp_path, 'Winner,Loser\n"Berg, Ana","Dahl, Ben"\n"Ek, Ana","Berg, Ana"\n').frame["player"]
+    assert names.to_list() == ["Berg, Ana", "Dahl, Ben", "Ek, Ana", "Berg, Ana"]
 
 
 def test_numbers_below_the_word_for_pairs_are_no_players(tmp_path):

@@ -86,10 +86,12 @@ def matches(sheet: Sheet) -> Document | None:
 
 
 def further(sheet: Sheet, parts: Parts, one: str, other: str) -> list[str]:
-    """Return the columns with the numbers 3 and higher, such as Player 3, if two headings have the numbers 1 and 2."""
-    numbered = [one.replace("1", f"{number}") for number in range(3, 100)]
-    others = sheet.others(parts.get("result"), parts.get("winner")) if one.replace("1", "2") == other else []
-    return [heading for heading in numbered if heading in others]
+    """Return the columns that continue two headings, such as Player 3 after Player 1 and 2, or C after A and B."""
+    numbers = [one.replace("1", f"{number}") for number in range(2, 100)]
+    letters = [one[:-1] + chr(ord(one[-1]) + step) for step in range(1, 9)]
+    later = next((names[1:] for names in (numbers, letters) if names[0] == other), [])
+    others = sheet.others(parts.get("result"), parts.get("winner"))
+    return [heading for heading in later if heading in others]
 
 
 def parts_of_match(sheet: Sheet, members: Mapping[str, Sequence[str]]) -> dict[str, str]:

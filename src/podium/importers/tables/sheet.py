@@ -258,7 +258,13 @@ def pair_rule(sheet: Sheet, *headings: str) -> Document:
     cells, known = sheet.cells(*headings).unique(maintain_order=True), sheet.pairs
     cells = cells.filter(~cells.str.contains(heads.ABSENT))
     are_pairs = cells.str.contains(heads.MATES)
-    if known == "names" or not are_pairs.any():
+    if known == "names":
+        return {}
+    parts = cells.str.split(", ")
+    if (parts.list.len() == 2).all() and parts.explode().n_unique() <= cells.len():  # noqa: PLR2004
+        text = f"has {cells[0]!r}, which may be a pair. Write / between the members of pairs"
+        sheet.ask(text, [Choice("each is one name", "columns.player.as", "text")], headings[0])
+    if not are_pairs.any():
         return {}
     pairs, names = cells.filter(are_pairs), cells.filter(~are_pairs)
     members = pairs.str.replace_all(heads.MATES, "\0").str.split("\0").explode()

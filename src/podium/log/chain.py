@@ -17,9 +17,9 @@ from podium.log.files import file_of, heads_beside
 from podium.log.log import (
     BLANK,
     GENESIS,
-    HASHED,
     REDACT,
     SEAL,
+    ChainedEntry,
     Head,
     chained_entries,
     entry_hash,
@@ -75,7 +75,7 @@ def chain_faults(pool: PoolView) -> Iterator[str]:
     changed = redactions(pool)
     last, removed, blanked = Checked(0, 0, (GENESIS,)), list[tuple[int, str]](), set[str]()
     for row in chained_entries(pool):
-        seq, _, place, _, kind, _, subject, *_ = row  # by position, which is twice as fast as by name
+        seq, place = row.seq, row.place
         if place > last.place + 1:
             yield f"{missing(last.place + 1, place - 1)} removed before {named(row)}"
         elif place != last.place + 1:
@@ -85,11 +85,13 @@ def chain_faults(pool: PoolView) -> Iterator[str]:
         last, fits = follow(last, row, changed)
         if not fits:
             yield f"{named(row)} was altered, or the entry before it: its hash does not match their content"
-        if kind == BLANK:
-            blanked.add(subject)
-        texts = dict(text_faults(row, reasons.pop(seq, None)))
-        removed += [(place, text) for text, is_there in texts.items() if not is_there]
-        yield from (f"{text} was altered" for text, is_there in texts.items() if is_there)
+        if row.kind == BLANK:
+            blanked.add(row.subject)
+        for text, is_there in text_faults(row, reasons.pop(seq, None)).items():
+            if is_there:
+                yield f"{text} was altered"
+            else:
+                removed.append((place, text))
     yield from (
         f"{text} was removed, but no entry of the log says that it was blanked"
         for place, text in removed
@@ -100,16 +102,18 @@ def chain_faults(pool: PoolView) -> Iterator[str]:
         yield f"a log entry ({describe(row)}) was added: it is not in the chain"
 
 
-def text_faults(row: Any, given: Any) -> Iterator[tuple[str, bool]]:
-    """Yield each reason or title that does not match its hash, together with False if the text was removed."""
+def text_faults(row: ChainedEntry, given: Any) -> dict[str, bool]:
+    """Return each reason or title that does not match its hash, together with False if the text was removed."""
+    found = {}
     if given is None and row.reason_hash is not None:
-        yield f"the reason of {named(row)}", False
+        found[f"the reason of {named(row)}"] = False
     elif given is not None and row.reason_hash != reason_hash(given.salt, given.text):
-        yield f"the reason of {named(row)}", True
+        found[f"the reason of {named(row)}"] = True
     if not row.title and SEAL in row.body:
-        yield f"the title of {named(row)}", False
+        found[f"the title of {named(row)}"] = False
     elif row.title and not row.body.startswith(seal(row.title_salt, row.title), row.title_at):
-        yield f"the title of {named(row)}", True
+        found[f"the title of {named(row)}"] = True
+    return found
 
 
 def named(row: Any) -> str:
@@ -124,19 +128,17 @@ def missing(first: int, last: int) -> str:
     return f"log entry {first} was" if first == last else f"log entries {first} to {last} were"
 
 
-def follow(last: Checked, row: Any, changed: Redactions) -> tuple[Checked, bool]:
+def follow(last: Checked, row: ChainedEntry, changed: Redactions) -> tuple[Checked, bool]:
     """Verify the next entry. Return it, and True if its hash matches its columns and the previous entry.
 
     The hash of a redacted entry's columns is stored in the entry that records the redaction.
     """
-    seq, stored_hash, *hashed = row[: len(HASHED) + 2]
-    place = hashed[0]
+    place, stored = row.place, row.hash or b""
     if place != last.place + 1:
-        return Checked(place, seq, (stored_hash or b"",)), True  # cannot be verified without the previous entry
-    expected = [entry_hash(previous, hashed) for previous in last.hashes]
-    fits = stored_hash in expected or changed.get(place) in expected
-    hashes = (stored_hash,) if fits else (stored_hash or b"", *expected)
-    return Checked(place, seq, hashes), fits
+        return Checked(place, row.seq, (stored,)), True  # cannot be verified without the previous entry
+    expected = [entry_hash(previous, row.hashed) for previous in last.hashes]
+    fits = stored in expected or changed.get(place) in expected
+    return Checked(place, row.seq, (stored,) if fits else (stored, *expected)), fits
 
 
 def stored_head(pool: PoolView) -> Head:

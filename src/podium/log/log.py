@@ -10,6 +10,7 @@ import hashlib
 import json
 import re
 import secrets
+import struct
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
@@ -78,6 +79,9 @@ class Head:
         return f"{self.place}:{self.hash}"
 
 
+PRESENT = struct.Struct(">BQ").pack  # a byte, and a length in 8 bytes
+
+
 def entry_hash(previous: bytes, values: Iterable[Any]) -> bytes:
     """Return the hash of an entry, given its column values in the order of `HASHED`.
 
@@ -91,7 +95,7 @@ def entry_hash(previous: bytes, values: Iterable[Any]) -> bytes:
             parts.append(b"\0")
         else:
             content = value if isinstance(value, bytes) else str(value).encode()
-            parts += (b"\1", len(content).to_bytes(8, "big"), content)
+            parts += (PRESENT(1, len(content)), content)
     return hashlib.sha256(b"".join(parts)).digest()
 
 
@@ -110,12 +114,36 @@ def newest_head(pool: PoolView) -> Head:
     return Head(place, digest.hex())
 
 
-def chained_entries(pool: PoolView) -> Iterator[Any]:
-    """Yield the rows of a pool's log in the order of the chain, a few at a time."""
+class ChainedEntry(NamedTuple):
+    """An entry of the chain with its title, in the order of `SELECT_ENTRIES`."""
+
+    seq: int
+    hash: Any
+    place: int
+    received_at: str
+    kind: str
+    actor: str
+    subject: str
+    body: bytes
+    match_id: str | None
+    present: int | None
+    reason_hash: bytes | None
+    title_salt: Any  # this and the following values are None if the entry has no title
+    title: Any
+    title_at: Any
+
+    @property
+    def hashed(self) -> tuple[Any, ...]:
+        """The values of the columns in `HASHED`."""
+        return self[2 : len(HASHED) + 2]
+
+
+def chained_entries(pool: PoolView) -> Iterator[ChainedEntry]:
+    """Yield the entries of a pool's log in the order of the chain, a few at a time."""
     after = -(2**62)
-    while rows := pool.execute(SELECT_ENTRIES, after=after).all():
-        yield from rows
-        after = rows[-1].place
+    while rows := pool.run(SELECT_ENTRIES, after=after):
+        yield from map(ChainedEntry._make, rows)
+        after = ChainedEntry._make(rows[-1]).place
 
 
 CHANNEL = "podium_log"

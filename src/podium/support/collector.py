@@ -92,13 +92,16 @@ def allowed_memory() -> int:
     return found
 
 
+PLAIN = str, bytes, int, float, type(None)
+
+
 def size_of(value: Any) -> int:
     """Return the approximate size of a value in bytes. A long list is extrapolated from its first elements."""
+    own = sys.getsizeof(value, 0)
+    if isinstance(value, PLAIN):
+        return own
     if hasattr(value, "estimated_size"):  # a table
         return int(value.estimated_size())
-    own = sys.getsizeof(value, 0)
-    if isinstance(value, str | bytes | int | float | None):
-        return own
     if hasattr(value, "nbytes"):  # an array, perhaps a view
         return max(own, int(value.nbytes))
     if isinstance(value, Mapping):

@@ -58,7 +58,7 @@ def rows_that_count(results: Results, system: System) -> pl.DataFrame:
 
 def all_finished(frame: pl.DataFrame) -> bool:
     """Return True if nobody quit, retired, was disqualified or did not start."""
-    return bool(frame.select((pl.col("status") == "finished").all()).item())  # a literal is not repeated for each row
+    return bool((frame["status"] == "finished").all())
 
 
 def refuse_lacking(results: Results, system: System, frame: pl.DataFrame) -> None:
@@ -160,7 +160,7 @@ def sort_rows(frame: pl.DataFrame, events: Numbered | None) -> Rows:
 
 def pool_codes(frame: pl.DataFrame, first: Integers) -> tuple[Integers, list[str]]:
     """Return the pool numbers of the events that start at these rows, and the names of the pools."""
-    if first.size and frame.select((pl.col("pool") == pl.col("pool").first()).all()).item():
+    if first.size and (frame["pool"] == frame["pool"][0]).all():
         return np.zeros(first.size, index_type(first.size)), frame.head(1)["pool"].to_list()
     names = frame["pool"].gather(first)
     code, named = number_texts(names)
@@ -226,6 +226,8 @@ def without_small_events(rows: Rows, system: System) -> Rows:
 
 
 def finish_mask(frame: pl.DataFrame) -> Mask:
+    if all_finished(frame):
+        return np.ones(frame.height, np.bool_)
     finishes: Mask = frame.select(~pl.col("status").is_in((*UNFINISHED_STATUS, ABSENT_STATUS))).to_series().to_numpy()
     return finishes
 

@@ -89,17 +89,16 @@ def equipment_parts(account: Account, replayed: Replayed, after: Any) -> tuple[E
 def find_entrant(events: Events, event_id: str, player: str) -> tuple[list[int], str, int, bool]:
     """Return an event's rows, the player's name and entrant number, and True if the change belongs to this event."""
     frame = events.results.frame
-    rows = np.flatnonzero((frame["event_id"] == event_id).to_numpy())
+    is_of_event = frame["event_id"] == event_id
+    rows = np.flatnonzero(is_of_event.to_numpy())
     if not rows.size:
         hint = suggestion(event_id, frame["event_id"].unique().to_list())
         raise UnknownError(f"event {event_id!r} is not in {events.results.source}{hint}")
-    players = frame["player"].gather(rows)
-    own = rows[(players == player).to_numpy()]
-    if not own.size:
-        player = normalise(player)
-        own = rows[(players == player).to_numpy()]
-    if not own.size:
-        hint = suggestion(player, players.to_list())
+    players = frame["player"].filter(is_of_event).to_list()
+    player = player if player in players else normalise(player)
+    own = [row for row, name in zip(rows.tolist(), players, strict=True) if name == player]
+    if not own:
+        hint = suggestion(player, players)
         raise UnknownError(f"{player!r} did not take part in event {event_id!r}{hint}")
     found = np.flatnonzero(np.isin(events.ledger.row.array, own))
     if not found.size:

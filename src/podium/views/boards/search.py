@@ -1,7 +1,9 @@
 """The search for players, and the list of rated equipment."""
 
 import difflib
+from collections import Counter
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,6 +27,7 @@ MAX_HITS = 100  # maximum number of names with the same beginning, among which t
 MAX_COMPARED = 1_000  # maximum number of names to compare with a search text that matches no name
 JOINTS = " -_.|[]/"  # characters between the words of a name
 LEAST_SIMILAR = 0.7  # from 0 to 1, by `difflib`
+ROUNDING = 1e-6  # upper bound for the error of a number of letters
 EXACT, BEGINS, IN_A_WORD = 0.0, 1.0, 1.5  # distance between a name and the search text
 END = "\U0010ffff"  # sorts after every character of a name
 Names = tuple[sa.Select[Any], ...]
@@ -104,21 +107,24 @@ def similar(pool: PoolView, folded: str, _most: int) -> list[Hit]:
     rows = names(pool, SELECT_BEGINNINGS, params | {"first": letter, "last": letter + END})
     if len(rows) < MAX_COMPARED:  # finding words takes a look at every name
         rows += names(pool, SELECT_WORDS, params | {"word": escaped(letter)})
-    matcher, hits = difflib.SequenceMatcher(autojunk=False), []
+    matcher, letters, hits = difflib.SequenceMatcher(autojunk=False), Counter(folded), []
     matcher.set_seq2(folded)
+
+    @cache
+    def ratio(word: str) -> float:  # from 0 to 1, or 0 if too few letters are the same
+        least = LEAST_SIMILAR * (len(word) + len(folded)) / 2.0 - ROUNDING
+        if min(len(word), len(folded)) < least:
+            return 0.0
+        if sum(min(word.count(letter), count) for letter, count in letters.items()) < least:
+            return 0.0
+        matcher.set_seq1(word)
+        return matcher.ratio()
+
     for account, name, former in rows[:MAX_COMPARED]:
-        nearest = max(ratio(matcher, word) for word in {name, *name.translate(SPACES).split()})
+        nearest = max(map(ratio, {name, *name.translate(SPACES).split()}))
         if nearest >= LEAST_SIMILAR:
             hits.append(Hit(account, former, BEGINS + 2.0 - nearest))
     return hits
-
-
-def ratio(matcher: "difflib.SequenceMatcher[str]", word: str) -> float:
-    """Return the similarity between a word and the search text, from 0 to 1. Words that differ too much get 0."""
-    matcher.set_seq1(word)
-    if matcher.real_quick_ratio() < LEAST_SIMILAR or matcher.quick_ratio() < LEAST_SIMILAR:
-        return 0.0
-    return matcher.ratio()
 
 
 def names(pool: PoolView, statements: Names, params: dict[str, Any]) -> list[Any]:

@@ -19,7 +19,7 @@ from podium.service.admin import uploads
 from podium.service.admin.uploads import Turns, UploadProcess
 from podium.service.http.errors import AccessError
 from podium.service.http.requests import run_in
-from podium.support.part_files import PREFIX, temporary_folder
+from podium.support.part_files import PREFIX, in_use, remove_left_over, temporary_folder
 
 CSV = b"event_id,player,position\ne1,ana,1\ne1,ben,2\n"
 MANY = b"event_id,player,position\n" + b"".join(b"e%d,p%d,1\n" % (k, k) for k in range(90_000))
@@ -255,3 +255,13 @@ def test_the_next_start_removes_files_of_a_killed_process(store, folder):
     (killed / "results of ana.csv").touch()
     with temporary_folder() as used, calling(store):
         assert (killed.exists(), used.exists()) == (False, True)
+
+
+def test_a_folder_stays_while_a_worker_of_a_killed_process_uses_it(folder):
+    killed = folder / f"{PREFIX}1"
+    killed.mkdir()
+    with in_use(killed), in_use(killed):
+        remove_left_over()
+        assert killed.exists()
+    remove_left_over()
+    assert not killed.exists()

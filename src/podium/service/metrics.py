@@ -18,6 +18,7 @@ from prometheus_client.multiprocess import MultiProcessCollector, mark_process_d
 
 from podium.service.http.requests import in_background
 from podium.store.writing.receipts import Receipt
+from podium.support.part_files import in_use
 
 BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 LONG_BUCKETS = (*BUCKETS, 30.0, 60.0, 300.0)
@@ -104,8 +105,9 @@ class Metrics:
             return
         forget_dead_workers(Path(self.folder))
         try:
-            async with in_background(self._share()):
-                yield
+            with in_use(Path(self.folder)):
+                async with in_background(self._share()):
+                    yield
         finally:
             mark_process_dead(os.getpid(), self.folder)  # type: ignore[no-untyped-call]
 

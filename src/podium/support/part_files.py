@@ -91,13 +91,19 @@ PREFIX = "podium-service-"
 @contextmanager
 def temporary_folder() -> Iterator[Path]:
     """Yield a folder that is locked while in use. The lock distinguishes it from the folders of killed services."""
-    with tempfile.TemporaryDirectory(prefix=PREFIX) as folder:
-        taken = lock(Path(folder))
-        try:
-            yield Path(folder)
-        finally:
-            if taken is not None:
-                os.close(taken)
+    with tempfile.TemporaryDirectory(prefix=PREFIX) as folder, in_use(Path(folder)):
+        yield Path(folder)
+
+
+@contextmanager
+def in_use(folder: Path) -> Iterator[None]:
+    """Mark a temporary folder as used by this process too, so that it stays if the process that made it is killed."""
+    taken = lock(folder, shared=True)
+    try:
+        yield
+    finally:
+        if taken is not None:
+            os.close(taken)
 
 
 def remove_left_over() -> None:
@@ -110,8 +116,11 @@ def remove_left_over() -> None:
                 os.close(taken)
 
 
-def lock(folder: Path) -> int | None:
+def lock(folder: Path, *, shared: bool = False) -> int | None:
     """Lock a folder until the returned descriptor is closed. Return None on systems without locks.
+
+    Args:
+        shared: True if other processes may lock the folder in the same way.
 
     Raises:
         BlockingIOError: The folder is locked.
@@ -120,7 +129,7 @@ def lock(folder: Path) -> int | None:
         return None
     descriptor = os.open(folder, os.O_RDONLY | os.O_NOFOLLOW)
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(descriptor, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
     except BlockingIOError:
         os.close(descriptor)
         raise

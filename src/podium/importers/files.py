@@ -20,7 +20,7 @@ from podium.importers.sources import UTF16_MARKS, Source, decode, refuse_file, u
 from podium.importers.stored import from_database, from_spreadsheet, quoted
 from podium.importers.trees import from_tree, text_of_page
 from podium.results.headings import HEADS, encoding_of, has_foreign_heading, is_heading
-from podium.results.plain_rows import DELIMITERS, counted_from, from_csv, malformed_rows, rows_of
+from podium.results.plain_rows import DELIMITERS, LONG_CELL, counted_from, from_csv, malformed_rows, rows_of
 from podium.results.reading import parse_parquet
 
 MARKDOWN_LINE = re.compile(r"(?m)^[ \t]*\|?(?:[ \t]*:?-+:?[ \t]*\|)+(?:[ \t]*:?-+:?)?[ \t]*$")  # below a head
@@ -131,13 +131,16 @@ def kind(cell: str) -> str:
 def first_rows(text: str, delimiter: str, count: int) -> tuple[list[int], list[int], list[list[str]]]:
     """Return the first rows that are not empty, with the numbers of lines (from 0) before and after each row."""
     starts, ends, rows, line = [], [], [], 0
-    reader = csv.reader(io.StringIO(text[:START_CHARACTERS], newline=""), delimiter=delimiter)
-    for cells in islice(reader, count):
-        if any(cells):
-            starts.append(line)
-            ends.append(reader.line_num)
-            rows.append([cell.strip() for cell in cells])
-        line = reader.line_num
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+    try:
+        for cells in islice(reader, count):
+            if any(cells):
+                starts.append(line)
+                ends.append(reader.line_num)
+                rows.append([cell.strip() for cell in cells])
+            line = reader.line_num
+    except csv.Error:
+        raise ResultsError.whole("the table", LONG_CELL) from None
     return starts, ends, rows
 
 

@@ -32,8 +32,7 @@ from xdist.scheduler import LoadScopeScheduling
 
 from podium.cli import main
 from podium.cli.terminal import options
-from podium.engine import replay
-from podium.kernels import compiled as kernels
+from podium.kernels.compiled import compiling_at_once
 from podium.log import database
 from podium.log.files import file_of
 from podium.store import Store
@@ -47,7 +46,6 @@ settings.register_profile("ci", max_examples=20, deadline=None, suppress_health_
 settings.register_profile("soak", max_examples=400, deadline=None, suppress_health_check=slow)
 settings.load_profile("soak" if FULL else "ci" if os.environ.get("CI") else "dev")
 
-STEPS = 40_000  # compiling takes longer than these steps in Python
 BESIDE = Path(__file__).resolve().parents[2] / "shared"
 
 
@@ -58,24 +56,10 @@ def silent_compiler():
         yield
 
 
-@pytest.fixture(scope="session", autouse=not FULL)
-def few_compilations():
-    """Compile only what runs often. `make soak` compiles as Podium does."""
-    with mock.patch.object(kernels, "MAX_INTERPRETED", STEPS), mock.patch.object(replay, "MAX_INTERPRETED", STEPS):
-        yield
-
-
-@pytest.fixture(scope="module", autouse=not FULL)
-def counted_anew():
-    """Count each file's steps apart, and use the machine code that other files have stored since."""
-    with mock.patch.object(kernels, "_interpreted", {}):
-        yield
-
-
 @pytest.fixture(scope="module")
 def compiled():
     """Compile kernels even if they have little work."""
-    with kernels.compiling_at_once():
+    with compiling_at_once():
         yield
 
 

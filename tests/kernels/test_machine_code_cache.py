@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from podium.kernels import compiled
-from podium.kernels.compiled import compile_kernel, compiling_at_once, run_by_steps
+from podium.kernels.compiled import MAX_INTERPRETED, compile_kernel, compiling_at_once, run_by_steps
 
 MODULE = """
 from podium.kernels.compiled import compile_kernel
@@ -161,7 +161,7 @@ def divided(kernel, steps, divisors):
 
 def test_a_kernel_runs_in_python_until_its_work_justifies_compiling(divide_kernel):
     for _ in range(2):
-        assert divided(divide_kernel, compiled.MAX_INTERPRETED // 2, [2.0, 4.0]) == [0.5, 0.25]
+        assert divided(divide_kernel, MAX_INTERPRETED // 2, [2.0, 4.0]) == [0.5, 0.25]
         assert not divide_kernel.overloads
     assert divided(divide_kernel, 1, [2.0, 4.0]) == [0.5, 0.25]
     assert divide_kernel.overloads

@@ -141,9 +141,9 @@ class ChainedEntry(NamedTuple):
 def chained_entries(pool: PoolView) -> Iterator[ChainedEntry]:
     """Yield the entries of a pool's log in the order of the chain, a few at a time."""
     after = -(2**62)
-    while rows := pool.run(SELECT_ENTRIES, after=after):
-        yield from map(ChainedEntry._make, rows)
-        after = ChainedEntry._make(rows[-1]).place
+    while entries := [*map(ChainedEntry._make, pool.run(SELECT_ENTRIES, after=after))]:
+        yield from entries
+        after = entries[-1].place
 
 
 CHANNEL = "podium_log"

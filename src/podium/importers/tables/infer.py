@@ -124,7 +124,8 @@ def ask_if_standing(sheet: Sheet) -> None:
 
 def name_event(sheet: Sheet, columns: Columns) -> Columns:
     """Return the columns, with a name for the event if the table has none: from the sheet, the day or the file."""
-    if "event_id" in columns.known(sheet) or "player" not in columns.known(sheet):
+    known = columns.known(sheet)
+    if "event_id" in known or "player" not in known:
         return columns
     day, place = (columns.chosen.get(name) for name in ("started_at", "position"))
     if day and place and are_ranks(sheet, place) and not are_ranks(sheet, place, [day]):
@@ -158,7 +159,8 @@ def find_missing(sheet: Sheet, columns: Columns) -> list[Fault]:
         if others.len() and grid.rule.format in ("json", "jsonl"):
             row = sheet.frame[heading].index_of(others[0])
             faults.append(Fault(None, heading, others[0], "is not text. Give text or a number.", grid.place(row or 0)))
-    if columns.known(sheet).issuperset(REQUIRED):
+    known = columns.known(sheet)
+    if known.issuperset(REQUIRED):
         return []
     if lists := grid.lists:
         records = {f"those of {name}": grid.records_in(name) for name in lists}
@@ -168,12 +170,10 @@ def find_missing(sheet: Sheet, columns: Columns) -> list[Fault]:
         return [question(grid.name, "which rows are the results?", choices)]
     shown = ", ".join(sheet.headings)
     for name, words in (("event_id", "event, race, match or round"), ("player", "player, driver or name")):
-        if name not in columns.known(sheet):
+        if name not in known:
             remedy = f"is missing. Every row needs a value for it, under that name or as {words} (columns: {shown})."
             faults.append(Fault(None, name, None, remedy))
-    questions = which_column(
-        grid.name, "event_id" if "player" in columns.known(sheet) else "player", likely_headings(sheet, columns)
-    )
+    questions = which_column(grid.name, "event_id" if "player" in known else "player", likely_headings(sheet, columns))
     faults.extend([] if questions else [Fault(None, None, None, SHAPE)])
     return questions
 

@@ -163,7 +163,7 @@ class Breakdown:
         return "" if self.events.entry_heat is None else str(self.events.entry_heat[self.entry_in[heat]])
 
     def words_of(self, heat: int) -> str:
-        """Return the name of one of the player's heats for use in a sentence."""
+        """Return the name of one of the player's heats for sentences."""
         return wording.heat_words(self.name_of(heat), self.event_of(heat) if self.several_events else None)
 
     def status_in(self, heat: int) -> str:

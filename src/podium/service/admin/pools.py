@@ -243,7 +243,7 @@ def overview(admission: Admission, _form: Form) -> FormsPage:
 
 
 def state_of(store: Store, pool: Pool, header: PoolHeader) -> tuple[str, ...]:
-    """Return the last result, the next race and the numbers of players and of waiting reports, in words."""
+    """Describe the last result, the next race, and the numbers of players and of waiting reports."""
     last = store.event_list(pool.name, top=1).events
     ahead = store.fixtures(pool.name, ahead=True, most=1)
     waiting = store.count_waiting_reports(pool.name)

@@ -17,7 +17,7 @@ from podium.service.api.bodies import adapter, validate
 from podium.service.http.errors import BusyError, UnexpectedError
 from podium.service.http.json import loads
 from podium.service.http.keys import require_role
-from podium.service.http.requests import Threads, from_state, made_of, run_in
+from podium.service.http.requests import Threads, from_state, made_of, run_in, store_for
 from podium.service.http.visitors import Visitor, check_reader, read_bytes
 from podium.service.metrics import Metrics
 from podium.service.watchers import Watchers
@@ -205,9 +205,8 @@ class WriterAct:
 
     @property
     def store(self) -> Store:
-        """The store, without the players' hidden IDs in other programs."""
-        store: Store = self.request.app.state.store
-        return store.hiding_ids()
+        """The store."""
+        return store_for(self.request)
 
     @property
     def threads(self) -> Threads:

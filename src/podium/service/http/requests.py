@@ -125,10 +125,15 @@ def made_of(record: type[Any]) -> Any:
     return Depends(make)
 
 
-async def current_store(request: Request) -> Store:
+def store_for(request: Request) -> Store:
     """Return the store. Its reads answer to hidden IDs of players only for admins."""
     store: Store = request.app.state.store
     return store if getattr(request.state, "sees_ids", False) else store.hiding_ids()
+
+
+async def current_store(request: Request) -> Store:
+    """Return the store as a dependency. It is a coroutine, because it needs no thread."""
+    return store_for(request)
 
 
 Wanted = Annotated[str | None, Query(max_length=MAX_SENT_CHARACTERS, description="List only players with this detail.")]

@@ -1,7 +1,6 @@
 """The search for players, and the list of rated equipment."""
 
 import difflib
-from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any, NamedTuple
@@ -27,7 +26,6 @@ MAX_HITS = 100  # maximum number of names with the same beginning, among which t
 MAX_COMPARED = 1_000  # maximum number of names to compare with a search text that matches no name
 JOINTS = " -_.|[]/"  # characters between the words of a name
 LEAST_SIMILAR = 0.7  # from 0 to 1, by `difflib`
-ROUNDING = 1e-6  # upper bound for the error of a number of letters
 EXACT, BEGINS, IN_A_WORD = 0.0, 1.0, 1.5  # distance between a name and the search text
 END = "\U0010ffff"  # sorts after every character of a name
 Names = tuple[sa.Select[Any], ...]
@@ -107,17 +105,14 @@ def similar(pool: PoolView, folded: str, _most: int) -> list[Hit]:
     rows = names(pool, SELECT_BEGINNINGS, params | {"first": letter, "last": letter + END})
     if len(rows) < MAX_COMPARED:  # finding words takes a look at every name
         rows += names(pool, SELECT_WORDS, params | {"word": escaped(letter)})
-    matcher, letters, hits = difflib.SequenceMatcher(autojunk=False), Counter(folded), []
+    matcher, hits = difflib.SequenceMatcher(autojunk=False), []
     matcher.set_seq2(folded)
 
     @cache
-    def ratio(word: str) -> float:  # from 0 to 1, or 0 if too few letters are the same
-        least = LEAST_SIMILAR * (len(word) + len(folded)) / 2.0 - ROUNDING
-        if min(len(word), len(folded)) < least:
-            return 0.0
-        if sum(min(word.count(letter), count) for letter, count in letters.items()) < least:
-            return 0.0
+    def ratio(word: str) -> float:  # from 0 to 1, or 0 if the word differs too much
         matcher.set_seq1(word)
+        if matcher.real_quick_ratio() < LEAST_SIMILAR or matcher.quick_ratio() < LEAST_SIMILAR:
+            return 0.0
         return matcher.ratio()
 
     for account, name, former in rows[:MAX_COMPARED]:

@@ -16,7 +16,7 @@ from podium.ledger.reasons.standings import plain
 from podium.results.columns import TYPES
 from podium.results.consistency import SEQUENCE
 from podium.results.derived_heats import OVERALL
-from podium.support.answers import answer, described
+from podium.support.answers import answer
 
 DIGITS = 6  # decimals of sums of points
 # default values for columns that a table may lack
@@ -25,36 +25,58 @@ MISSING = {"title": None, "heat": None, "mode": None, "team": None, "awards": No
 
 @answer
 class Round:
-    """A championship round: an event whose results count."""
+    """A championship round: an event whose results count.
 
-    event_id: str = described("The event.")
-    title: str | None = described("Title, or null.")
+    Attributes:
+        event_id: The event.
+        title: Title, or null.
+    """
+
+    event_id: str
+    title: str | None
 
 
 @answer
 class RoundPoints:
-    """The points from one round."""
+    """The points from one round.
 
-    event_id: str = described("The event.")
-    points: float = described("Points scored in this round.")
-    dropped: bool = described("True if the round is one of the worst rounds, which do not count.")
+    Attributes:
+        event_id: The event.
+        points: Points scored in this round.
+        dropped: True if the round is one of the worst rounds, which do not count.
+    """
+
+    event_id: str
+    points: float
+    dropped: bool
 
 
 @answer
 class RoundLead:
-    """The effect of one round on the lead between two neighbours in the standings."""
+    """The effect of one round on the lead between two neighbours in the standings.
 
-    event_id: str = described("The event.")
-    points: float = described("Points that count from this round, minus those of the next player or team.")
+    Attributes:
+        event_id: The event.
+        points: Points that count from this round, minus those of the next player or team.
+    """
+
+    event_id: str
+    points: float
 
 
 @answer
 class Lead:
-    """The lead of a player or team over the next one."""
+    """The lead of a player or team over the next one.
 
-    over: str = described("The next player or team.")
-    points: float = described("The lead, in points. If it is 0, places break the tie.")
-    rounds: tuple[RoundLead, ...] = described("Rounds that made a difference, largest difference first.")
+    Attributes:
+        over: The next player or team.
+        points: The lead, in points. If it is 0, places break the tie.
+        rounds: Rounds that made a difference, largest difference first.
+    """
+
+    over: str
+    points: float
+    rounds: tuple[RoundLead, ...]
 
     def sentence(self, name: str) -> str:
         """Return the lead of the player or team with this name as a sentence."""
@@ -65,35 +87,54 @@ class Lead:
 
 @answer
 class ChampionshipRow:
-    """A player or a team in the standings."""
+    """A player or a team in the standings.
 
-    rank: int = described(
-        "Rank. Ties on points are broken by the number of first places, then second places, and so on."
-    )
-    name: str = described("Name of the player or team.")
-    team: str | None = described("The player's latest team. Null for teams, and for players without one.")
-    points: float = described("Points that count.")
-    wins: int = described("Number of races won.")
-    rounds: tuple[RoundPoints, ...] = described("Rounds with a result, oldest first.")
-    reachable: float | None = described(
-        "The most points possible at the end of the season. Null if the number of rounds is unknown."
-    )
-    uncatchable: bool = described("True if nobody below can still reach these points.")
-    lead: Lead | None = described("The lead over the next player or team. Null for the last one.")
+    Attributes:
+        rank: Rank. Ties on points are broken by the number of first places, then second places, and so on.
+        name: Name of the player or team.
+        team: The player's latest team. Null for teams, and for players without one.
+        points: Points that count.
+        wins: Number of races won.
+        rounds: Rounds with a result, oldest first.
+        reachable: The most points possible at the end of the season. Null if the number of rounds is unknown.
+        uncatchable: True if nobody below can still reach these points.
+        lead: The lead over the next player or team. Null for the last one.
+    """
+
+    rank: int
+    name: str
+    team: str | None
+    points: float
+    wins: int
+    rounds: tuple[RoundPoints, ...]
+    reachable: float | None
+    uncatchable: bool
+    lead: Lead | None
 
 
 @answer
 class Championship:
-    """The standings of a season."""
+    """The standings of a season.
 
-    season: str | None = described("Name of the season, or null.")
-    scheme: str = described("The points scheme.")
-    counting: int = described("Number of rounds that count for each player.")
-    remaining: int | None = described("Number of remaining rounds. Null if unknown.")
-    points_left: float | None = described("The most points a player can still score. Null if unknown.")
-    rounds: tuple[Round, ...] = described("The rounds so far, oldest first.")
-    players: tuple[ChampionshipRow, ...] = described("The players, best first.")
-    teams: tuple[ChampionshipRow, ...] = described("The teams, best first.")
+    Attributes:
+        season: Name of the season, or null.
+        scheme: The points scheme.
+        counting: Number of rounds that count for each player.
+        remaining: Number of remaining rounds. Null if unknown.
+        points_left: The most points a player can still score. Null if unknown.
+        rounds: The rounds so far, oldest first.
+        players: The players, best first.
+        teams: The teams, best first.
+    """
+
+    season: str | None
+    scheme: str
+    counting: int
+    remaining: int | None
+    points_left: float | None
+    rounds: tuple[Round, ...]
+    players: tuple[ChampionshipRow, ...]
+    teams: tuple[ChampionshipRow, ...]
 
 
 @dataclass(slots=True)

@@ -25,7 +25,7 @@ from podium.ledger.hypothetical_race import has_draws
 from podium.probability.draws import DRAW, learn_draws
 from podium.results.derived_heats import OVERALL
 from podium.results.hashing import SPREAD, runs
-from podium.support.answers import answer, described
+from podium.support.answers import answer
 from podium.support.arrays import Floats, Integers, Mask
 
 MAX_PAIRS = 200_000_000  # each row takes about 50 bytes; a larger table would not fit on one machine
@@ -36,13 +36,21 @@ Numbers = Integers
 
 @answer
 class ReliabilityBin:
-    """Duels with similar expected scores. Each duel is counted from both sides."""
+    """Duels with similar expected scores. Each duel is counted from both sides.
 
-    expected: float = described("Mean of the expected scores.")
-    observed: float = described("Mean of the actual scores.")
-    lowest: float = described("Lower end of the 95% interval of the observed mean.")
-    highest: float = described("Upper end of the 95% interval of the observed mean.")
-    duels: int = described("Number of duels.")
+    Attributes:
+        expected: Mean of the expected scores.
+        observed: Mean of the actual scores.
+        lowest: Lower end of the 95% interval of the observed mean.
+        highest: Upper end of the 95% interval of the observed mean.
+        duels: Number of duels.
+    """
+
+    expected: float
+    observed: float
+    lowest: float
+    highest: float
+    duels: int
 
 
 class Listing(NamedTuple):

@@ -10,7 +10,7 @@ import polars as pl
 
 from podium.engine.system import System
 from podium.errors import ParameterError
-from podium.support.answers import answer, described
+from podium.support.answers import answer
 
 MAX_GROUPS = 1_000
 MAX_PROTECTED = 4  # number of rounds of a bracket
@@ -20,17 +20,24 @@ REPORT_NAME = 33  # number of characters for a name in a tournament report
 
 @answer
 class Seed:
-    """A player's place in a tournament."""
+    """A player's place in a tournament.
 
-    seed: int = described("Seed. The highest score has seed 1, and players without results come last.")
-    player: str = described("Name of the player.")
-    rating: float | None = described("Rating. Null for players without results.")
-    line: int = described("Line in a bracket, counted from the top. The best seeds meet as late as possible.")
-    group: int | None = described("Group, if there are groups. Groups are filled in snake order: 1 2 3, 3 2 1, 1 2 3.")
-    opponent: str | None = described(
-        "Opponent of similar strength in a round of pairs; if possible, one whom the player has not met. Null for a"
-        " bye."
-    )
+    Attributes:
+        seed: Seed. The highest score has seed 1, and players without results come last.
+        player: Name of the player.
+        rating: Rating. Null for players without results.
+        line: Line in a bracket, counted from the top. The best seeds meet as late as possible.
+        group: Group, if there are groups. Groups are filled in snake order: 1 2 3, 3 2 1, 1 2 3.
+        opponent: Opponent of similar strength in a round of pairs; if possible, one whom the player has not met. Null
+            for a bye.
+    """
+
+    seed: int
+    player: str
+    rating: float | None
+    line: int
+    group: int | None
+    opponent: str | None
 
 
 def seeds(

@@ -24,7 +24,7 @@ from podium.log.pools import PoolView
 from podium.log.schema import log, reason, title
 from podium.log.statements import among, insert, of_pool, run_prepared
 from podium.results.names import NONCHARACTERS
-from podium.support.answers import answer, described
+from podium.support.answers import answer
 
 SUBMIT, AMEND, VOID, UNVOID = "submit", "amend", "void", "restore"  # events
 MOVE = "move"  # events: new content, or the same content again, which moves behind the other events at its time
@@ -69,10 +69,15 @@ SELECT_ENTRIES = (
 
 @answer
 class Head:
-    """The newest entry in a pool's log. Its hash also covers all earlier entries."""
+    """The newest entry in a pool's log. Its hash also covers all earlier entries.
 
-    place: int = described("Number of entries up to and including this one.")  # 0 if there are no entries
-    hash: str = described("SHA-256 hash, in hexadecimal digits.")
+    Attributes:
+        place: Number of entries up to and including this one.
+        hash: SHA-256 hash, in hexadecimal digits.
+    """
+
+    place: int  # 0 if there are no entries
+    hash: str
 
     def __str__(self) -> str:
         """Return the head in the form that `podium verify --head` expects."""
@@ -119,7 +124,7 @@ class ChainedEntry(NamedTuple):
 
     seq: int
     hash: Any
-    place: int
+    place: int  # 0 if there are no entries
     received_at: str
     kind: str
     actor: str

@@ -17,7 +17,7 @@ from podium.errors import ParameterError
 from podium.kernels.compiled import compile_kernel, kernel
 from podium.kernels.logarithm import LN_10
 from podium.matchmaking.balancing import divide, divisible, empty_plan
-from podium.support.answers import answer, described
+from podium.support.answers import answer
 from podium.support.arrays import Floats, Integers
 from podium.support.immutable import immutable
 
@@ -63,17 +63,21 @@ class Policy:
 
 @answer
 class Match:
-    """A match."""
+    """A match.
 
-    players: tuple[str, ...] = described("The players in the match.")
-    teams: tuple[tuple[str, ...], ...] = described(
-        "Teams with equal numbers of players, or single players if everyone plays individually."
-    )
-    spread: float = described("The best rating minus the worst, in points.")
-    quality: float = described(
-        "1 if all sides are equally likely to win, and close to 0 if one side is almost certain to win."
-    )
-    waited_s: float = described("Number of seconds that the longest-waiting player has waited.")
+    Attributes:
+        players: The players in the match.
+        teams: Teams with equal numbers of players, or single players if everyone plays individually.
+        spread: The best rating minus the worst, in points.
+        quality: 1 if all sides are equally likely to win, and close to 0 if one side is almost certain to win.
+        waited_s: Number of seconds that the longest-waiting player has waited.
+    """
+
+    players: tuple[str, ...]
+    teams: tuple[tuple[str, ...], ...]
+    spread: float
+    quality: float
+    waited_s: float
 
 
 class Waiting(NamedTuple):

@@ -37,30 +37,44 @@ POINT = np.dtype([("at", "<i8"), ("rating", "<f8"), ("deviation", "<f8")])  # mi
 
 @answer
 class HindsightPoint(Started):
-    """A player's strength at an event, in hindsight."""
+    """A player's strength at an event, in hindsight.
+
+    Attributes:
+        rating: Rating in hindsight, in points.
+        deviation: Uncertainty of the rating, in points.
+    """
 
     started_at: datetime | None = described(STARTED)
-    rating: float = described("Rating in hindsight, in points.")
-    deviation: float = described("Uncertainty of the rating, in points.")
+    rating: float
+    deviation: float
 
 
 @answer
 class BestEver(HindsightPoint):
-    """The point of a player's hindsight curve that is furthest ahead of its year, less two deviations."""
+    """The point of a player's hindsight curve that is furthest ahead of its year, less two deviations.
 
-    player: str = described("The player.")
-    ahead: float = described("Rating minus the mean rating of that year's entrants.")
-    above_next: float | None = described(
-        "Probability of having been further ahead than the next player. Null for the last player."
-    )
+    Attributes:
+        player: The player.
+        ahead: Rating minus the mean rating of that year's entrants.
+        above_next: Probability of having been further ahead than the next player. Null for the last player.
+    """
+
+    player: str
+    ahead: float
+    above_next: float | None
 
 
 @answer
 class BestEverBoard:
-    """The best players of all time, in hindsight. These are not official ratings."""
+    """The best players of all time, in hindsight. These are not official ratings.
 
-    as_of: date = described("Day of the calculation.")
-    players: tuple[BestEver, ...] = described("At most 50 players with an established rating, best first.")
+    Attributes:
+        as_of: Day of the calculation.
+        players: At most 50 players with an established rating, best first.
+    """
+
+    as_of: date
+    players: tuple[BestEver, ...]
 
 
 class Kept(NamedTuple):

@@ -22,7 +22,7 @@ from podium.log.statements import FIRST_EQUIPMENT
 from podium.pool.rating import numbers_in, results_of
 from podium.store import kept
 from podium.store.following import PoolReader
-from podium.support.answers import answer, as_json, described, from_json
+from podium.support.answers import answer, as_json, from_json
 from podium.support.arrays import Floats
 from podium.support.immutable import immutable
 from podium.views.changes import career_of
@@ -31,66 +31,101 @@ from podium.views.events import explanation, newest_rated_positions, rated_event
 
 @answer
 class Performance:
-    """An entrant's performance in one event."""
+    """An entrant's performance in one event.
 
-    player: str = described("The entrant.")
-    performance: float | None = described(
-        "Rating at which the expected score equals the actual score. Null if the player was not compared with anyone."
-    )
-    bound: Bound | None = described("`at least` if all duels were won, `at most` if all were lost. Otherwise null.")
+    Attributes:
+        player: The entrant.
+        performance: Rating at which the expected score equals the actual score. Null if the player was not compared
+            with anyone.
+        bound: `at least` if all duels were won, `at most` if all were lost. Otherwise null.
+    """
+
+    player: str
+    performance: float | None
+    bound: Bound | None
 
 
 @answer
 class EventField:
-    """The strength of an event's field, and the performance of each entrant."""
+    """The strength of an event's field, and the performance of each entrant.
 
-    players: int = described("Number of entrants who were rated.")
-    mean_rating: float = described("The mean of these entrants' ratings before the event, in points.")
-    performances: tuple[Performance, ...] = described("Performance rating of each entrant, in the order of the result.")
+    Attributes:
+        players: Number of entrants who were rated.
+        mean_rating: The mean of these entrants' ratings before the event, in points.
+        performances: Performance rating of each entrant, in the order of the result.
+    """
+
+    players: int
+    mean_rating: float
+    performances: tuple[Performance, ...]
 
 
 @answer
 class ExpectedPoint:
-    """The expected score against the median established player or, if there is none, against a newcomer."""
+    """The expected score against the median established player or, if there is none, against a newcomer.
 
-    gap: float = described("The player's lead over the opponent, in points.")
-    expected: float = described("The expected score, from 0 to 1.")
+    Attributes:
+        gap: The player's lead over the opponent, in points.
+        expected: The expected score, from 0 to 1.
+    """
+
+    gap: float
+    expected: float
 
 
 @answer
 class WeightPoint:
-    """The effect of one duel on players in their n-th rated event, estimated from a sample."""
+    """The effect of one duel on players in their n-th rated event, estimated from a sample.
 
-    event_number: int = described("Position of this event among the player's rated events, counting from 1.")
-    points: float = described("The largest change in the median player's rating from a single duel, in points.")
-    players: int = described("Number of players on whom the median is based.")
+    Attributes:
+        event_number: Position of this event among the player's rated events, counting from 1.
+        points: The largest change in the median player's rating from a single duel, in points.
+        players: Number of players on whom the median is based.
+    """
+
+    event_number: int
+    points: float
+    players: int
 
 
 @answer
 class PoolFacts:
-    """Facts from a pool's whole history, as of a given day."""
+    """Facts from a pool's whole history, as of a given day.
 
-    day: date = described("Day of the calculation.")
-    events: int = described("Number of rated events covered: all, or the latest ones in a large pool.")
-    players: int = described("Number of players in these events.")
-    duels: int = described("Number of duels in these events. Events with over 1,000 entrants are left out.")
-    expected: tuple[ExpectedPoint, ...] = described("Expected score for each rating lead.")
-    weights: tuple[WeightPoint, ...] = described("Rating change from one duel, by number of events played.")
-    reliability: tuple[ReliabilityBin, ...] = described("Expected scores compared with actual scores.")
+    Attributes:
+        day: Day of the calculation.
+        events: Number of rated events covered: all, or the latest ones in a large pool.
+        players: Number of players in these events.
+        duels: Number of duels in these events. Events with over 1,000 entrants are left out.
+        expected: Expected score for each rating lead.
+        weights: Rating change from one duel, by number of events played.
+        reliability: Expected scores compared with actual scores.
+    """
+
+    day: date
+    events: int
+    players: int
+    duels: int
+    expected: tuple[ExpectedPoint, ...]
+    weights: tuple[WeightPoint, ...]
+    reliability: tuple[ReliabilityBin, ...]
 
 
 @answer
 class FairExpectation:
-    """A player's expected number of wins in an event, and a more realistic estimate."""
+    """A player's expected number of wins in an event, and a more realistic estimate.
 
-    duels: int = described("Number of duels in which the player took part.")
-    expected: float = described("Number of duels the player was expected to win.")
-    fair: float | None = described(
-        "Number of wins suggested by similar duels in this pool. Null if there are too few such duels."
-    )
-    example: ReliabilityBin | None = described(
-        "Outcome of the largest group of similar duels in this pool. Null if there are too few such duels."
-    )
+    Attributes:
+        duels: Number of duels in which the player took part.
+        expected: Number of duels the player was expected to win.
+        fair: Number of wins suggested by similar duels in this pool. Null if there are too few such duels.
+        example: Outcome of the largest group of similar duels in this pool. Null if there are too few such duels.
+    """
+
+    duels: int
+    expected: float
+    fair: float | None
+    example: ReliabilityBin | None
 
 
 @immutable

@@ -1,14 +1,17 @@
 """Responses: records with described fields, for readers of the code and of the API documentation."""
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import MISSING, asdict, dataclass, field, is_dataclass
 from datetime import date
+from inspect import getdoc
 from itertools import repeat
 from types import NoneType
 from typing import Any, TypeVar, cast, dataclass_transform, get_args, get_origin, get_type_hints
 
 Record = TypeVar("Record")
+ATTRIBUTE = re.compile(r"^ {4}(\w+): (.*(?:\n {8}.*)*)", re.MULTILINE)  # in a docstring
 
 
 def described(text: str, *, default: Any = MISSING, kw_only: bool = False, enum: Sequence[str] = ()) -> Any:
@@ -34,16 +37,30 @@ def described(text: str, *, default: Any = MISSING, kw_only: bool = False, enum:
     return field(default=default, kw_only=kw_only, metadata=metadata)
 
 
+def with_meanings(kind: type[Record]) -> type[Record]:
+    """Describe the fields of a dataclass with the texts under `Attributes:` in its docstring."""
+    kind.__doc__, _, attributes = (getdoc(kind) or "").partition("\n\nAttributes:\n")
+    for name, text in ATTRIBUTE.findall(attributes):
+        setattr(kind, name, described(" ".join(text.split()), default=kind.__dict__.get(name, MISSING)))
+    return kind
+
+
 @dataclass_transform(frozen_default=True, field_specifiers=(described, field))
 def answer(kind: type[Record]) -> type[Record]:
-    """Make a class a frozen dataclass with slots."""
-    return dataclass(frozen=True, slots=True)(kind)
+    """Make a class a frozen dataclass with slots, whose docstring describes its fields."""
+    return dataclass(frozen=True, slots=True)(with_meanings(kind))
+
+
+@dataclass_transform(field_specifiers=(described, field))
+def changeable_answer(kind: type[Record]) -> type[Record]:
+    """Make a class a dataclass with slots that is not frozen: creating a frozen one takes five times as long."""
+    return dataclass(slots=True)(with_meanings(kind))
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(described, field))
 def answer_part(kind: type[Record]) -> type[Record]:
     """Make a class a base class of responses. It has no slots, so that a response can have several base classes."""
-    return dataclass(frozen=True)(kind)
+    return dataclass(frozen=True)(with_meanings(kind))
 
 
 def as_json(record: Any) -> bytes:

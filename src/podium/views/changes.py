@@ -14,21 +14,30 @@ from podium.ledger.history import are_established
 from podium.pool.columns import is_player, numbers_of, slot_of
 from podium.pool.contents import rows_of
 from podium.pool.snapshot import Event, Snapshot
-from podium.support.answers import described
+from podium.support.answers import changeable_answer
 from podium.support.arrays import Array
 from podium.support.words import shown_change
 
 
-@dataclass(slots=True)  # not frozen: a large batch has thousands, and creating each would take five times as long
+@changeable_answer  # a large batch has thousands
 class Change:
-    """A rating change that an event made for a player."""
+    """A rating change that an event made for a player.
 
-    player: str = described("The player's current name.")
-    rating_before: float = described("The rating before the change, in points.")
-    rating: float = described("The rating after the change, in points.")
-    delta: float = described("The change, in points.")
-    deviation: float | None = described("Uncertainty after the change, in points. Null if the system has no deviation.")
-    provisional: bool = described("True if the rating is provisional after the change.")
+    Attributes:
+        player: The player's current name.
+        rating_before: The rating before the change, in points.
+        rating: The rating after the change, in points.
+        delta: The change, in points.
+        deviation: Uncertainty after the change, in points. Null if the system has no deviation.
+        provisional: True if the rating is provisional after the change.
+    """
+
+    player: str
+    rating_before: float
+    rating: float
+    delta: float
+    deviation: float | None
+    provisional: bool
 
 
 @dataclass(frozen=True)

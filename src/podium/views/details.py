@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from podium.log.log import titles_in
 from podium.log.players import IDS, names_of
-from podium.support.answers import answer, described
+from podium.support.answers import answer
 from podium.views.reader import PoolAt
 
 FILTERS = ("country", "club", "division")  # the details by which boards can be filtered
@@ -18,24 +18,40 @@ T = TypeVar("T")
 
 @answer
 class PlayerDetail:
-    """What a pool says about a player besides the rating."""
+    """What a pool says about a player besides the rating.
 
-    player: str = described("The player's name.")
-    country: str | None = described("Country, or null.")
-    club: str | None = described("Club, or null.")
-    division: str | None = described("Division, or null.")
-    link: str | None = described("Web address, or null.")
-    ids: dict[str, str] | None = described("IDs by program, if the pool shows them to readers.", default=None)
+    Attributes:
+        player: The player's name.
+        country: Country, or null.
+        club: Club, or null.
+        division: Division, or null.
+        link: Web address, or null.
+        ids: IDs by program, if the pool shows them to readers.
+    """
+
+    player: str
+    country: str | None
+    club: str | None
+    division: str | None
+    link: str | None
+    ids: dict[str, str] | None = None
 
 
 @answer
 class PlayerIds:
-    """A player's IDs in other programs."""
+    """A player's IDs in other programs.
 
-    player: str = described("The player's name.")
-    discord: str | None = described("ID in Discord, or null.")
-    steam: str | None = described("ID in Steam, or null.")
-    fide: str | None = described("FIDE ID, or null.")
+    Attributes:
+        player: The player's name.
+        discord: ID in Discord, or null.
+        steam: ID in Steam, or null.
+        fide: FIDE ID, or null.
+    """
+
+    player: str
+    discord: str | None
+    steam: str | None
+    fide: str | None
 
 
 def details_by_account(pool: PoolAt, accounts: Iterable[int] | None = None) -> dict[int, dict[str, str]]:

@@ -16,7 +16,7 @@ from podium.rated import Rated
 from podium.rating import rate
 from podium.results.columns import FOR_PAGES
 from podium.results.reading import Results
-from podium.support.answers import answer, described
+from podium.support.answers import answer
 from podium.support.arrays import Array
 from podium.views.names import present_names
 from podium.views.reader import PoolAt
@@ -34,11 +34,17 @@ def rate_results(pool: PoolAt) -> Rated:
 
 @answer
 class PlayerStart:
-    """The rating with which a player enters the first event."""
+    """The rating with which a player enters the first event.
 
-    player: str = described("The player's name.")
-    rating: float = described("Starting rating, in points.")
-    deviation: float | None = described("Starting deviation. Null if the system has no deviation.")
+    Attributes:
+        player: The player's name.
+        rating: Starting rating, in points.
+        deviation: Starting deviation. Null if the system has no deviation.
+    """
+
+    player: str
+    rating: float
+    deviation: float | None
 
 
 def starting_ratings(pool: PoolAt) -> tuple[PlayerStart, ...]:

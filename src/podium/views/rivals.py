@@ -25,9 +25,9 @@ from podium.views.board import PlayerStanding, standing_of
 from podium.views.boards.ranks import rank
 from podium.views.changes import Changes, career_of
 from podium.views.events import draw_now, explanation, system_and_states, titles_of
-from podium.views.models import CommonEvent, ComparedPlayer, Comparison, Rivalry, answer_from
+from podium.views.models import answer_from
 from podium.views.names import name_of, number_of
-from podium.views.player_models import BestWin, RivalRow, Rivals
+from podium.views.races.chances import BestWin, CommonEvent, ComparedPlayer, Comparison, RivalRow, Rivalry, Rivals
 from podium.views.reader import PoolAt
 
 MAX_EVENTS = 100  # maximum number of events to explain, which takes about a second the first time

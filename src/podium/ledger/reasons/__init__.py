@@ -10,7 +10,7 @@ from podium.ledger.reasons.duels import Group
 from podium.ledger.reasons.standings import SCHEMA as STANDINGS_SCHEMA
 from podium.ledger.reasons.wording import Phrases, line_of
 from podium.results.derived_heats import OVERALL
-from podium.support.answers import answer, described
+from podium.support.answers import answer
 from podium.support.words import lines_html, shown, signed
 
 SCHEMA = {
@@ -30,14 +30,23 @@ SCHEMA = {
 
 @answer
 class DuelCount:
-    """The number of duels that a player won, and the number expected from the ratings."""
+    """The number of duels that a player won, and the number expected from the ratings.
 
-    count: int = described("Number of duels in which the player took part.")
-    won: float = described("Number of duels won. A draw counts as half.")
-    expected: float = described("Number of duels the player was expected to win.")
-    headline: str = described("A sentence that gives the three numbers.")  # "Won 17.5 of 25 duels; 23.1 were expected."
-    meaning: str = described('Explanation of the word "duel" in this event.')
-    not_compared: str = described("Players who are not compared, with the reason. Empty if everybody is compared.")
+    Attributes:
+        count: Number of duels in which the player took part.
+        won: Number of duels won. A draw counts as half.
+        expected: Number of duels the player was expected to win.
+        headline: A sentence that gives the three numbers.
+        meaning: Explanation of the word "duel" in this event.
+        not_compared: Players who are not compared, with the reason. Empty if everybody is compared.
+    """
+
+    count: int
+    won: float
+    expected: float
+    headline: str  # "Won 17.5 of 25 duels; 23.1 were expected."
+    meaning: str
+    not_compared: str
 
 
 NO_DUELS = DuelCount(0, 0.0, 0.0, "", "", "")

@@ -39,26 +39,43 @@ SUBJECTS = {
 
 @answer
 class ReasonTotal:
-    """The points due to one kind of reason."""
+    """The points due to one kind of reason.
+
+    Attributes:
+        points: Points due to reasons of this kind.
+        shown: These points, rounded to one decimal place. All kinds add up to the displayed change.
+        count: Number of duels or causes of this kind.
+        events: The events in which these reasons occurred, oldest first.
+    """
 
     reason: str = described("The kind of reason.", enum=KINDS)
-    points: float = described("Points due to reasons of this kind.")
-    shown: float = described("These points, rounded to one decimal place. All kinds add up to the displayed change.")
-    count: int = described("Number of duels or causes of this kind.")
-    events: tuple[str, ...] = described("The events in which these reasons occurred, oldest first.")
+    points: float
+    shown: float
+    count: int
+    events: tuple[str, ...]
 
 
 @answer
 class ReasonTotals:
-    """The reasons why a player's rating changed over several events."""
+    """The reasons why a player's rating changed over several events.
 
-    player: str = described("The player's name.")
-    events: int = described("Number of events.")
-    won: int = described("Number of these events that the player won.")
-    change: float = described("The change in the rating over these events, in points.")
-    shown: float = described("The sum of the displayed changes, to one decimal place.")
-    summary: str = described("The main reasons, in a sentence.")
-    reasons: tuple[ReasonTotal, ...] = described("The kinds of reasons behind the change.")
+    Attributes:
+        player: The player's name.
+        events: Number of events.
+        won: Number of these events that the player won.
+        change: The change in the rating over these events, in points.
+        shown: The sum of the displayed changes, to one decimal place.
+        summary: The main reasons, in a sentence.
+        reasons: The kinds of reasons behind the change.
+    """
+
+    player: str
+    events: int
+    won: int
+    change: float
+    shown: float
+    summary: str
+    reasons: tuple[ReasonTotal, ...]
 
     @property
     def labelled(self) -> list[tuple[str, ReasonTotal]]:

@@ -13,6 +13,7 @@ from podium.service.http.requests import CurrentStore, PoolRouter
 from podium.service.http.visitors import check_reader
 from podium.store.pool_facts import EventField, FairExpectation, PoolFacts
 from podium.views import models, player_models
+from podium.views.races.chances import Rivals
 from podium.views.races.records import CorrectionRecord
 
 router = PoolRouter(dependencies=[Depends(check_reader)])
@@ -129,7 +130,7 @@ def player_changes(
 
 
 @router.get("/{pool}/players/{player}/rivals", responses=REFUSALS_TO_EXPLAIN)
-def rivals(pool: PoolName, player: PlayerName, store: CurrentStore) -> player_models.Rivals:
+def rivals(pool: PoolName, player: PlayerName, store: CurrentStore) -> Rivals:
     """Return a player's opponents in the latest 100 events, with the results against each.
 
     The first request takes about a second.

@@ -36,7 +36,7 @@ from podium.store.hindsight import BestEverBoard, HindsightPoint
 from podium.store.writing.administration import RegisteredMatch
 from podium.views import models
 from podium.views.player_models import Equipment, Leaderboard, Listing
-from podium.views.races import explanations
+from podium.views.races import chances, explanations
 from podium.views.results import PlayerStart
 
 MAX_REASONS = 100  # events per sum of reasons
@@ -216,14 +216,14 @@ def compare(
     player: Annotated[str, Query(min_length=1, max_length=MAX_SENT_CHARACTERS, examples=["ana"])],
     other: Annotated[str, Query(min_length=1, max_length=MAX_SENT_CHARACTERS, examples=["ben"])],
     store: CurrentStore,
-) -> models.Comparison:
+) -> chances.Comparison:
     """Compare two players: ranks, expected score in a heat, and every event in which they met."""
     return store.compare(pool, player, other)
 
 
 @router.post(
     "/{pool}/predict",
-    response_model=models.FieldChances,
+    response_model=chances.FieldChances,
 )
 def predict(
     pool: PoolName,
@@ -238,8 +238,8 @@ def predict(
     if count > MAX_PREDICTED:
         raise ParameterError(f"there are {count:,} players. A request may have up to {MAX_PREDICTED}.")
     field = body.model_dump(exclude_none=True)
-    chances = store.predict(pool, field["entrants"], sides=field["sides"], top=body.top)
-    return json_response(models.FieldChances, models.field_chances(chances))
+    found = store.predict(pool, field["entrants"], sides=field["sides"], top=body.top)
+    return json_response(chances.FieldChances, chances.field_chances(found))
 
 
 @keyed.post(

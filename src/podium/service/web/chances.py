@@ -25,8 +25,8 @@ from podium.service.web.distribution import rating_of
 from podium.service.web.rendering import PageRouter, PoolHeader, pool_header
 from podium.service.web.visiting import VisiblePool
 from podium.store import Store
-from podium.views.models import Rivalry
 from podium.views.player_models import Listing, PlayerCard
+from podium.views.races.chances import Rivalry
 
 router = PageRouter()
 MAX_POINTS = 150  # maximum number of points per history

@@ -354,15 +354,20 @@ MAX_WAITING = 1_000  # maximum number of matches to list
 
 @answer
 class RegisteredMatch:
-    """A registered match."""
+    """A registered match.
 
-    match_id: str = described("The match.")
-    entrants: tuple[str, ...] = described("Current names of the players in the match.")
-    expires_at: datetime = described("Time until which the match waits for a result.")
+    Attributes:
+        match_id: The match.
+        entrants: Current names of the players in the match.
+        expires_at: Time until which the match waits for a result.
+        results: IDs of the events with the match's result, starting with the event that counts.
+    """
+
+    match_id: str
+    entrants: tuple[str, ...]
+    expires_at: datetime
     status: str = described("Status.", enum=[OPEN, REPORTED, EXPIRED])
-    results: tuple[str, ...] = described(
-        "IDs of the events with the match's result, starting with the event that counts."
-    )
+    results: tuple[str, ...]
 
 
 def register(

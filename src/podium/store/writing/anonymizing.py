@@ -56,7 +56,7 @@ from podium.log.statements import of_pool
 from podium.results.mentions import Mentions
 from podium.store.following import PoolReader
 from podium.store.writing.reports import DELETE_LINK
-from podium.support.answers import answer, described
+from podium.support.answers import answer
 from podium.support.words import counted
 from podium.views.names import names_had, number_of
 
@@ -84,15 +84,21 @@ SELECT_SUBJECT = sa.select(log.c.seq).where(of_pool(log), log.c.subject == sa.bi
 
 @answer
 class Anonymization:
-    """The replacements that anonymize a player."""
+    """The replacements that anonymize a player.
 
-    player: str = described("The player's current name.")
-    name: str = described("The player's new name.")
-    ids: dict[str, str] = described(
-        "New IDs of events, matches, fixtures and seasons whose IDs contain a name, listed by old ID."
-    )
-    entries: int = described("Number of log entries with a title, team, ID or other text that mentions a name.")
-    reasons: int = described("Number of reasons that mention a name. Their texts are deleted.")
+    Attributes:
+        player: The player's current name.
+        name: The player's new name.
+        ids: New IDs of events, matches, fixtures and seasons whose IDs contain a name, listed by old ID.
+        entries: Number of log entries with a title, team, ID or other text that mentions a name.
+        reasons: Number of reasons that mention a name. Their texts are deleted.
+    """
+
+    player: str
+    name: str
+    ids: dict[str, str]
+    entries: int
+    reasons: int
 
     def __str__(self) -> str:
         """Describe the replacements, and the texts that stay."""

@@ -1,7 +1,7 @@
 """Receipts for submitted events, and the totals of a change."""
 
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
@@ -15,7 +15,7 @@ from podium.pool.moves import Moves, Size
 from podium.pool.rating import Ratings
 from podium.pool.snapshot import REASONS, STATUSES, Snapshot
 from podium.store.writing.proposals import FIRST_PLACEHOLDER, Proposal
-from podium.support.answers import answer, described
+from podium.support.answers import answer, changeable_answer, described
 from podium.support.immutable import immutable
 from podium.views.changes import Change, Changes
 from podium.views.names import EVENT_STATUSES
@@ -28,12 +28,19 @@ NUMBERED = (
 
 @answer
 class Totals:
-    """Totals for the recalculated changes, whether applied or only previewed."""
+    """Totals for the recalculated changes, whether applied or only previewed.
 
-    events: int = described("Number of events and season starts in which a change was recalculated.")
-    players: int = described("Number of players for whom a change was recalculated.")
-    changes: int = described("Number of changes that are new, different or removed.")
-    largest: float = described("Largest difference in any rating, in points. 0 if no rating is different.")
+    Attributes:
+        events: Number of events and season starts in which a change was recalculated.
+        players: Number of players for whom a change was recalculated.
+        changes: Number of changes that are new, different or removed.
+        largest: Largest difference in any rating, in points. 0 if no rating is different.
+    """
+
+    events: int
+    players: int
+    changes: int
+    largest: float
 
 
 NOTHING = Totals(0, 0, 0, 0.0)
@@ -41,55 +48,71 @@ NOTHING = Totals(0, 0, 0, 0.0)
 
 @answer
 class Effect:
-    """The effect of a request on one rating change."""
+    """The effect of a request on one rating change.
 
-    event_id: str | None = described("Event. Null for the start of a season.")
-    player: str = described("The player's current name.")
-    rating_was: float | None = described("Rating after the event without this request. Null for a new change.")
-    rating: float | None = described("Rating after the event with this request. Null for a removed change.")
+    Attributes:
+        event_id: Event. Null for the start of a season.
+        player: The player's current name.
+        rating_was: Rating after the event without this request. Null for a new change.
+        rating: Rating after the event with this request. Null for a removed change.
+    """
+
+    event_id: str | None
+    player: str
+    rating_was: float | None
+    rating: float | None
 
 
 @answer
 class Rerated:
-    """Number and size of the recalculated rating changes. A dry run only previews them."""
+    """Number and size of the recalculated rating changes. A dry run only previews them.
 
-    rerated: int = described("Number of recalculated rating changes.")
-    totals: Totals | None = described("Totals for a dry run. Omitted otherwise.", default=None)
-    effects: tuple[Effect, ...] | None = described("Largest changes in a dry run. Omitted otherwise.", default=None)
-    next: str | None = described(
-        "Cursor for the next page of effects (`effects_after`). Omitted on the last page.", default=None
-    )
+    Attributes:
+        rerated: Number of recalculated rating changes.
+        totals: Totals for a dry run. Omitted otherwise.
+        effects: Largest changes in a dry run. Omitted otherwise.
+        next: Cursor for the next page of effects (`effects_after`). Omitted on the last page.
+    """
+
+    rerated: int
+    totals: Totals | None = None
+    effects: tuple[Effect, ...] | None = None
+    next: str | None = None
 
 
-@dataclass(slots=True)  # not frozen, like a change: a batch has a thousand
+@changeable_answer  # a batch has a thousand
 class Receipt:
-    """The response to the submission of an event."""
+    """The response to the submission of an event.
 
-    event_id: str = described("The event.")
-    seq: int = described("Number of the log entry. 0 for a new event in a dry run.")
+    Attributes:
+        event_id: The event.
+        seq: Number of the log entry. 0 for a new event in a dry run.
+        reason: Reason why the event is not rated. Empty if it is rated.
+        duplicate: True if the same event has already been stored with identical content.
+        changes: The rating changes in this event, in the order of its rows.
+        rerated: Number of later rating changes that were recalculated.
+        effects: The largest rating changes that the request would cause. Only in the first receipt of a dry run.
+        totals: The totals of the changes that the request would cause. Only in the first receipt of a dry run.
+        next: Cursor for the next page of effects (`effects_after`). Null on the last page.
+        warnings: Warnings about names that are similar to existing ones, unused values, and details of players.
+        head: Head of the log. Keep it, so that `podium verify --head` can detect removed entries. Null in a dry run.
+        notice: Note on late results and corrections if the system learns from the pool. For the first events of a pool,
+            a note if they have numbers instead of dates.
+    """
+
+    event_id: str
+    seq: int
     status: str = described("Status.", enum=EVENT_STATUSES)
-    reason: str = described("Reason why the event is not rated. Empty if it is rated.")
-    duplicate: bool = described("True if the same event has already been stored with identical content.")
-    changes: tuple[Change, ...] = described("The rating changes in this event, in the order of its rows.")
-    rerated: int = described("Number of later rating changes that were recalculated.")
-    effects: tuple[Effect, ...] = described(
-        "The largest rating changes that the request would cause. Only in the first receipt of a dry run."
-    )
-    totals: Totals | None = described(  # noqa: RUF009  (a field)
-        "The totals of the changes that the request would cause. Only in the first receipt of a dry run."
-    )
-    next: str | None = described("Cursor for the next page of effects (`effects_after`). Null on the last page.")
-    warnings: tuple[str, ...] = described(
-        "Warnings about names that are similar to existing ones, unused values, and details of players."
-    )
-    head: Head | None = described(  # noqa: RUF009  (a field)
-        "Head of the log. Keep it, so that `podium verify --head` can detect removed entries. Null in a dry run."
-    )
-    notice: str = described(
-        "Note on late results and corrections if the system learns from the pool. For the first events of a pool, a "
-        "note if they have numbers instead of dates.",
-        default="",
-    )
+    reason: str
+    duplicate: bool
+    changes: tuple[Change, ...]
+    rerated: int
+    effects: tuple[Effect, ...]
+    totals: Totals | None
+    next: str | None
+    warnings: tuple[str, ...]
+    head: Head | None
+    notice: str = ""
 
 
 @immutable

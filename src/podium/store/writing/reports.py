@@ -49,11 +49,17 @@ DELETE_LINK = sa.delete(player_link).where(of_pool(player_link), player_link.c.p
 
 @answer
 class PlayerLink:
-    """A player's personal link."""
+    """A player's personal link.
 
-    player: str = described("The player's current name.")
-    path: str = described("Path of the link. Anyone who has it can report and confirm results as this player.")
-    until: datetime | None = described("Time at which the link ends. Null if only the next season ends it.")
+    Attributes:
+        player: The player's current name.
+        path: Path of the link. Anyone who has it can report and confirm results as this player.
+        until: Time at which the link ends. Null if only the next season ends it.
+    """
+
+    player: str
+    path: str
+    until: datetime | None
 
 
 def valid_rows(pool: PoolReader) -> list[Any]:
@@ -158,25 +164,36 @@ DELETE_OLD = sa.delete(report).where(of_pool(report), report.c.reported_at < sa.
 
 @answer
 class Report:
-    """A result that a player reported."""
+    """A result that a player reported.
 
-    report_id: str = described("ID of the report.")
-    event_id: str = described("ID of its event, once it counts: that of the planned race, or of the report.")
-    player: str = described("The player who reported it.")
-    reported_at: datetime = described("Time at which it was reported.")
-    started_at: datetime | None = described("Start of the event. Null in a pool without dates.")
+    Attributes:
+        report_id: ID of the report.
+        event_id: ID of its event, once it counts: that of the planned race, or of the report.
+        player: The player who reported it.
+        reported_at: Time at which it was reported.
+        started_at: Start of the event. Null in a pool without dates.
+        result: The result as text, such as `1. ana, 2. ben`.
+        confirmed: Entrants who confirmed it, including the one who reported it.
+        objected: Entrants who objected.
+        counts_at: Time at which it counts if nobody objects. Null if only answers decide.
+        problem: In the list of waiting reports, the reason why it cannot count, such as two accounts that were merged.
+            Usually null.
+    """
+
+    report_id: str
+    event_id: str
+    player: str
+    reported_at: datetime
+    started_at: datetime | None
     status: str = described(
         "Status. An objection makes it `disputed`, and an organiser then decides.",
         enum=[OPEN, DISPUTED, COUNTED, REFUSED],
     )
-    result: str = described("The result as text, such as `1. ana, 2. ben`.")
-    confirmed: tuple[str, ...] = described("Entrants who confirmed it, including the one who reported it.")
-    objected: tuple[str, ...] = described("Entrants who objected.")
-    counts_at: datetime | None = described("Time at which it counts if nobody objects. Null if only answers decide.")
-    problem: str | None = described(
-        "In the list of waiting reports, the reason why it cannot count, such as two accounts that were merged. Usually"
-        " null."
-    )
+    result: str
+    confirmed: tuple[str, ...]
+    objected: tuple[str, ...]
+    counts_at: datetime | None
+    problem: str | None
 
 
 ReportAndReceipts = tuple[Report, Sequence[Receipt]]  # a report, and the receipt of its event if it has just counted

@@ -31,7 +31,7 @@ from podium.log.statements import instant
 from podium.pool.snapshot import RATED, Event
 from podium.results.derived_heats import OVERALL
 from podium.results.reading import Results
-from podium.support.answers import answer, described
+from podium.support.answers import answer
 from podium.views.board import ESTABLISHED, Board
 from podium.views.boards.seasons import span_of
 from podium.views.details import details_by_name
@@ -228,17 +228,22 @@ def rated_members(sides: Sequence[Sequence[Member]], pool: Pool) -> list[list[Me
 
 @answer
 class RunningRace:
-    """The current places in a race, and everyone's rating change if the race ended now."""
+    """The current places in a race, and everyone's rating change if the race ended now.
 
-    places: tuple[str, ...] = described("Players by place, leader first.")
-    out: tuple[str, ...] = described("Players who did not finish.")
-    posted_at: datetime | None = described("Time when the places were last updated. Null if none have been posted.")
-    changes: dict[str, float | None] = described(
-        "Rating change of each player. Null for players who would not be rated."
-    )
-    likely: dict[str, int] = described(
-        "The most likely place of each player without a place, assuming that they finish behind everyone who has one."
-    )
+    Attributes:
+        places: Players by place, leader first.
+        out: Players who did not finish.
+        posted_at: Time when the places were last updated. Null if none have been posted.
+        changes: Rating change of each player. Null for players who would not be rated.
+        likely: The most likely place of each player without a place, assuming that they finish behind everyone who has
+            one.
+    """
+
+    places: tuple[str, ...]
+    out: tuple[str, ...]
+    posted_at: datetime | None
+    changes: dict[str, float | None]
+    likely: dict[str, int]
 
 
 def running_race(pool: PoolAt, race_id: str) -> RunningRace:
@@ -331,43 +336,71 @@ def sides_in(pool: Pool, results: pl.DataFrame) -> list[list[Member]] | None:
 
 @answer
 class StakesLine:
-    """The effect of one place on one player."""
+    """The effect of one place on one player.
 
-    player: str = described("Player.")
-    place: float | None = described("Place. A draw between two players is 1.5. Null for a quit.")
-    chance: float | None = described("Probability of finishing in this place, from 0 to 1. Null for quits.")
-    delta: float = described("Rating change, in points.")
-    rating: float = described("Rating that the player would have.")
-    rank: int = described("Rank that the player would have among players with an established rating.")
-    error: float = described("Twice the standard error of the change. 0 if it is exact.")
+    Attributes:
+        player: Player.
+        place: Place. A draw between two players is 1.5. Null for a quit.
+        chance: Probability of finishing in this place, from 0 to 1. Null for quits.
+        delta: Rating change, in points.
+        rating: Rating that the player would have.
+        rank: Rank that the player would have among players with an established rating.
+        error: Twice the standard error of the change. 0 if it is exact.
+    """
+
+    player: str
+    place: float | None
+    chance: float | None
+    delta: float
+    rating: float
+    rank: int
+    error: float
 
 
 @answer
 class StakesEntrant:
-    """An entrant of an upcoming race."""
+    """An entrant of an upcoming race.
 
-    player: str = described("The player.")
-    rating: float = described("Current rating.")
-    rank: int | None = described("Rank among players with an established rating. Null for other players.")
-    win: float = described("The chance of winning, from 0 to 1.")
-    break_even: int | None = described("Lowest finishing place that costs no points. Null if every place costs points.")
+    Attributes:
+        player: The player.
+        rating: Current rating.
+        rank: Rank among players with an established rating. Null for other players.
+        win: The chance of winning, from 0 to 1.
+        break_even: Lowest finishing place that costs no points. Null if every place costs points.
+    """
+
+    player: str
+    rating: float
+    rank: int | None
+    win: float
+    break_even: int | None
 
 
 @answer
 class RaceStakes:
-    """The effect of each place in an upcoming race."""
+    """The effect of each place in an upcoming race.
 
-    stakes: tuple[StakesLine, ...] = described("One row per place, best first.")
-    entrants: tuple[StakesEntrant, ...] = described("Entrants, highest rating first.")
-    headline: str = described("Sentence about the places in which the first player gains points.")
-    outlook: str | None = described(
-        "Sentence about the best place that the player is likely to reach. Null if there is no table."
-    )
-    method: str = described("Method and accuracy, or the reason why there is no table.")
-    draws: int = described("The table is based on this number of possible finishing orders of the other entrants.")
-    is_exact: bool = described("True if these are all the possible finishing orders.")
-    error: float = described("The largest `error` of all rows.")
-    age_s: float = described("Age of the table in seconds, if newer results have arrived. Otherwise 0.")
+    Attributes:
+        stakes: One row per place, best first.
+        entrants: Entrants, highest rating first.
+        headline: Sentence about the places in which the first player gains points.
+        outlook: Sentence about the best place that the player is likely to reach. Null if there is no table.
+        method: Method and accuracy, or the reason why there is no table.
+        draws: The table is based on this number of possible finishing orders of the other entrants.
+        is_exact: True if these are all the possible finishing orders.
+        error: The largest `error` of all rows.
+        age_s: Age of the table in seconds, if newer results have arrived. Otherwise 0.
+    """
+
+    stakes: tuple[StakesLine, ...]
+    entrants: tuple[StakesEntrant, ...]
+    headline: str
+    outlook: str | None
+    method: str
+    draws: int
+    is_exact: bool
+    error: float
+    age_s: float
 
 
 def race_stakes(found: Stakes, age_s: float) -> RaceStakes:

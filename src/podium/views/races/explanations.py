@@ -10,7 +10,7 @@ from podium.ledger.reasons.what_if import WhatIf, is_quickly_imagined, what_if
 from podium.ledger.stakes import Stakes
 from podium.log.pools import Pool
 from podium.pool.snapshot import RATED, STATUSES
-from podium.support.answers import answer, described
+from podium.support.answers import answer
 from podium.support.collector import paused_collection
 from podium.support.immutable import immutable
 from podium.views.events import (
@@ -31,102 +31,177 @@ from podium.views.results import event_results
 
 @answer
 class Reason:
-    """A part of a change: a comparison with an opponent, or another cause."""
+    """A part of a change: a comparison with an opponent, or another cause.
 
-    player: str = described("The player whose rating changed.")
-    opponent: str | None = described("Opponent. Null for other causes.")
-    heat: str | None = described("Heat. Empty if the event has only one heat.")
-    result: float | None = described("The score against the opponent, from 0 to 1.")
-    expected: float | None = described("The expected score, from 0 to 1.")
-    weight: float | None = described("Weight of the comparison.")
-    contribution: float = described("Contribution to the change, in points.")
-    cause: str = described("`opponent`, or another cause of the change.")
-    gap: float | None = described("Rating of the opponent minus that of the player, in points.")
-    group: int = described("Number of the group to which the reason belongs, counting from 0.")
-    shown: float = described("The contribution in points, rounded for display.")
+    Attributes:
+        player: The player whose rating changed.
+        opponent: Opponent. Null for other causes.
+        heat: Heat. Empty if the event has only one heat.
+        result: The score against the opponent, from 0 to 1.
+        expected: The expected score, from 0 to 1.
+        weight: Weight of the comparison.
+        contribution: Contribution to the change, in points.
+        cause: `opponent`, or another cause of the change.
+        gap: Rating of the opponent minus that of the player, in points.
+        group: Number of the group to which the reason belongs, counting from 0.
+        shown: The contribution in points, rounded for display.
+    """
+
+    player: str
+    opponent: str | None
+    heat: str | None
+    result: float | None
+    expected: float | None
+    weight: float | None
+    contribution: float
+    cause: str
+    gap: float | None
+    group: int
+    shown: float
 
 
 @answer
 class ReasonGroup:
-    """Reasons that belong together: a heat, an opponent, a group of opponents of similar strength, or another cause."""
+    """Reasons that belong together: a heat, an opponent, a group of opponents of similar strength, or another cause.
 
-    kind: str = described("Kind of group: `heat`, `opponent`, `band` or `cause`.")
-    label: str = described("Label of the group.")
-    result: str = described('Result as text, such as "won 4 of 5". Empty if the group is not about opponents.')
-    duels: int = described("Number of duels in the group.")
-    expected: float = described("Number of duels the player was expected to win.")
-    won: float = described("Number of duels won. A draw counts as half.")
-    points: float = described("Contribution to the change, in points.")
-    shown: float = described("Points rounded for display. They add up to the displayed change.")
+    Attributes:
+        kind: Kind of group: `heat`, `opponent`, `band` or `cause`.
+        label: Label of the group.
+        result: Result as text, such as "won 4 of 5". Empty if the group is not about opponents.
+        duels: Number of duels in the group.
+        expected: Number of duels the player was expected to win.
+        won: Number of duels won. A draw counts as half.
+        points: Contribution to the change, in points.
+        shown: Points rounded for display. They add up to the displayed change.
+    """
+
+    kind: str
+    label: str
+    result: str
+    duels: int
+    expected: float
+    won: float
+    points: float
+    shown: float
 
 
 @answer
 class ShownChange:
-    """A change as it is displayed. `before` and `change` add up to `after`."""
+    """A change as it is displayed. `before` and `change` add up to `after`.
 
-    before: float = described("The rating before the change.")
-    change: float = described("The change.")
-    after: float = described("The rating after the change.")
+    Attributes:
+        before: The rating before the change.
+        change: The change.
+        after: The rating after the change.
+    """
+
+    before: float
+    change: float
+    after: float
 
 
 @answer
 class StandingLine:
-    """A player's line in a heat, or in the overall result."""
+    """A player's line in a heat, or in the overall result.
 
-    heat: str | None = described("Heat. Null if the event has only one heat.")
-    player: str = described("The player.")
-    team: str | None = described("The team, if any.")
-    place: int | None = described("Place. Ties share the best place.")
-    status: str = described("Finish status as submitted.")
-    score: float | None = described("The score, as submitted.")
-    time_s: float | None = described("The time in seconds, as submitted.")
-    gap_s: float | None = described("Number of seconds behind the winner.")
+    Attributes:
+        heat: Heat. Null if the event has only one heat.
+        player: The player.
+        team: The team, if any.
+        place: Place. Ties share the best place.
+        status: Finish status as submitted.
+        score: The score, as submitted.
+        time_s: The time in seconds, as submitted.
+        gap_s: Number of seconds behind the winner.
+    """
+
+    heat: str | None
+    player: str
+    team: str | None
+    place: int | None
+    status: str
+    score: float | None
+    time_s: float | None
+    gap_s: float | None
 
 
 @answer
 class ExplainedChange:
-    """The reasons why an event changed a player's rating."""
+    """The reasons why an event changed a player's rating.
 
-    event_id: str = described("The event.")
-    player: str = described("The player's current name.")
-    rating_before: float = described("The rating before the change, in points.")
-    delta: float = described("The change, in points. It is the sum of all contributions.")
-    words: str = described("The reasons in a few sentences.")
-    outcome: str = described("The player's outcome, as text. Empty if the player was not compared with anyone.")
-    verdict: str = described("A sentence about the player's place and rating change.")
-    cause: str = described("Sentence about the main reason. Empty if there is no main reason.")
-    shown: ShownChange = described("The change, rounded for display.")
-    groups: tuple[ReasonGroup, ...] = described("The reasons, combined into a few groups.")
-    duels: DuelCount = described("Number of duels that the player won, and the number expected.")
-    ranked_by: str = described("Sentence about the rule that decided the order.")
-    standings: tuple[StandingLine, ...] = described("Rows of the result.")
-    method: str = described(
-        "How the change is divided among the reasons if it is not a sum over duels. Otherwise empty."
-    )
-    shared: str = described("Sentence about the change in the rating of the player's equipment, or empty.")
-    reasons: tuple[Reason, ...] = described("All the reasons, one by one.")
+    Attributes:
+        event_id: The event.
+        player: The player's current name.
+        rating_before: The rating before the change, in points.
+        delta: The change, in points. It is the sum of all contributions.
+        words: The reasons in a few sentences.
+        outcome: The player's outcome, as text. Empty if the player was not compared with anyone.
+        verdict: A sentence about the player's place and rating change.
+        cause: Sentence about the main reason. Empty if there is no main reason.
+        shown: The change, rounded for display.
+        groups: The reasons, combined into a few groups.
+        duels: Number of duels that the player won, and the number expected.
+        ranked_by: Sentence about the rule that decided the order.
+        standings: Rows of the result.
+        method: How the change is divided among the reasons if it is not a sum over duels. Otherwise empty.
+        shared: Sentence about the change in the rating of the player's equipment, or empty.
+        reasons: All the reasons, one by one.
+    """
+
+    event_id: str
+    player: str
+    rating_before: float
+    delta: float
+    words: str
+    outcome: str
+    verdict: str
+    cause: str
+    shown: ShownChange
+    groups: tuple[ReasonGroup, ...]
+    duels: DuelCount
+    ranked_by: str
+    standings: tuple[StandingLine, ...]
+    method: str
+    shared: str
+    reasons: tuple[Reason, ...]
 
 
 @answer
 class AlternativeChange:
-    """The effect that an event would have had if one thing had been different."""
+    """The effect that an event would have had if one thing had been different.
 
-    words: str = described("A description of what is different.")
-    delta: float = described("The rating change that would have resulted, in points.")
-    shown: float = described("The change, rounded for display.")
-    better: float = described("Difference from the actual change in points, rounded for display. Negative if worse.")
+    Attributes:
+        words: A description of what is different.
+        delta: The rating change that would have resulted, in points.
+        shown: The change, rounded for display.
+        better: Difference from the actual change in points, rounded for display. Negative if worse.
+    """
+
+    words: str
+    delta: float
+    shown: float
+    better: float
 
 
 @answer
 class AlternativeChanges:
-    """The effect of an event on a player, and the effect it would have had with different results."""
+    """The effect of an event on a player, and the effect it would have had with different results.
 
-    event_id: str = described("The event.")
-    player: str = described("The player's current name.")
-    rating_before: float = described("The rating before the change, in points.")
-    delta: float = described("The actual change, in points.")
-    shown: float = described("The change, rounded for display.")
-    alternatives: tuple[AlternativeChange, ...] = described("The alternatives. In each, one thing is different.")
+    Attributes:
+        event_id: The event.
+        player: The player's current name.
+        rating_before: The rating before the change, in points.
+        delta: The actual change, in points.
+        shown: The change, rounded for display.
+        alternatives: The alternatives. In each, one thing is different.
+    """
+
+    event_id: str
+    player: str
+    rating_before: float
+    delta: float
+    shown: float
+    alternatives: tuple[AlternativeChange, ...]
 
 
 def explained_change(explanation: Explanation) -> ExplainedChange:

@@ -30,12 +30,19 @@ WAITS_US = DAY_US  # time after its start during which a race waits for a result
 
 @answer
 class Starter:
-    """An entrant of an upcoming race."""
+    """An entrant of an upcoming race.
 
-    player: str = described("The entrant's current name.")
-    team: str | None = described("Team. Null for a player who competes individually.")
-    side: str | None = described("Side: home, white, away or black. Omitted if no side is planned.", default=None)
-    shared: dict[str, str] | None = described("Equipment that the player uses, by kind.", default=None)
+    Attributes:
+        player: The entrant's current name.
+        team: Team. Null for a player who competes individually.
+        side: Side: home, white, away or black. Omitted if no side is planned.
+        shared: Equipment that the player uses, by kind.
+    """
+
+    player: str
+    team: str | None
+    side: str | None = None
+    shared: dict[str, str] | None = None
 
     @property
     def columns(self) -> dict[str, str]:
@@ -46,22 +53,36 @@ class Starter:
 
 @answer
 class Places:
-    """The current places in a race. Only the final result counts towards ratings."""
+    """The current places in a race. Only the final result counts towards ratings.
 
-    race_id: str = described("The race.")
-    posted_at: datetime = described("Time at which these standings were posted.")
-    places: tuple[str, ...] = described("Players by place, leader first.")
-    out: tuple[str, ...] = described("Players who did not finish.")
+    Attributes:
+        race_id: The race.
+        posted_at: Time at which these standings were posted.
+        places: Players by place, leader first.
+        out: Players who did not finish.
+    """
+
+    race_id: str
+    posted_at: datetime
+    places: tuple[str, ...]
+    out: tuple[str, ...]
 
 
 @answer
 class Fixture:
-    """An upcoming or past race."""
+    """An upcoming or past race.
 
-    fixture_id: str = described("ID of the race. Its result is the event with the same ID.")
-    title: str | None = described("Title.")
-    starts_at: datetime = described("When the race starts.")
-    entrants: tuple[Starter, ...] | None = described("Entrants. Null if the race is open to anyone.")
+    Attributes:
+        fixture_id: ID of the race. Its result is the event with the same ID.
+        title: Title.
+        starts_at: When the race starts.
+        entrants: Entrants. Null if the race is open to anyone.
+    """
+
+    fixture_id: str
+    title: str | None
+    starts_at: datetime
+    entrants: tuple[Starter, ...] | None
     status: str = described(
         "Status. If there is no result one day after the start, it becomes `no_result`.",
         enum=[PLANNED, STARTED, REPORTED, CANCELLED, NO_RESULT],

@@ -28,7 +28,7 @@ from podium.log.pools import PoolView
 from podium.log.schema import correction, log, reason
 from podium.log.statements import of_pool
 from podium.results.columns import FILLED, SHARED, is_shared
-from podium.support.answers import answer, described
+from podium.support.answers import answer
 from podium.views.events import EVENT_KINDS
 from podium.views.models import LogRecord, Moved, answer_from
 from podium.views.names import find_event, present_names
@@ -37,27 +37,46 @@ from podium.views.reader import PoolAt
 
 @answer
 class CorrectedLine:
-    """A line of an event's content that a correction changed."""
+    """A line of an event's content that a correction changed.
 
-    heat: str | None = described("Heat. Null if the event has only one heat.")
-    player: str | None = described("Player. Null for changes to the event itself.")
-    before: str | None = described("Former values as text. Null for a new row.")
-    after: str | None = described("New values as text. Null for a removed row.")
+    Attributes:
+        heat: Heat. Null if the event has only one heat.
+        player: Player. Null for changes to the event itself.
+        before: Former values as text. Null for a new row.
+        after: New values as text. Null for a removed row.
+    """
+
+    heat: str | None
+    player: str | None
+    before: str | None
+    after: str | None
 
 
 @answer
 class CorrectionRecord:
-    """The submission of an event, or a later action on it."""
+    """The submission of an event, or a later action on it.
 
-    seq: int = described("The number of the log entry.")
-    kind: str = described("Kind of change: submit, amend, move, void or unvoid.")
-    received_at: datetime = described("When the entry was received.")
-    actor: str = described("Name of the key, or the name given to the command.")
-    reason: str | None = described("Reason. Null if no reason was given, or if it was deleted.")
-    events: int | None = described("Number of events in which a change was recalculated. Null if unknown.")
-    players: int | None = described("Number of players for whom a change was recalculated. Null if unknown.")
-    largest: float | None = described("Largest difference in any rating, in points. Null if unknown.")
-    lines: tuple[CorrectedLine, ...] = described("Changes to the event's content.")
+    Attributes:
+        seq: The number of the log entry.
+        kind: Kind of change: submit, amend, move, void or unvoid.
+        received_at: When the entry was received.
+        actor: Name of the key, or the name given to the command.
+        reason: Reason. Null if no reason was given, or if it was deleted.
+        events: Number of events in which a change was recalculated. Null if unknown.
+        players: Number of players for whom a change was recalculated. Null if unknown.
+        largest: Largest difference in any rating, in points. Null if unknown.
+        lines: Changes to the event's content.
+    """
+
+    seq: int
+    kind: str
+    received_at: datetime
+    actor: str
+    reason: str | None
+    events: int | None
+    players: int | None
+    largest: float | None
+    lines: tuple[CorrectedLine, ...]
 
 
 SELECT_RECORDS = (

@@ -218,6 +218,8 @@ def is_read_by_people(call: ast.Call) -> Iterator[ast.expr]:
     yield from (each.value for each in call.keywords if each.arg in {"help", "description", "summary"})
     if name in {"described", "parameter"} or name.endswith("Error"):
         yield from call.args
+    elif name in {"option", "flag"}:
+        yield call.args[name == "flag"]
 
 
 def python(path: str, text: str) -> Iterator[Passage]:

@@ -7,7 +7,7 @@ from typer import Option
 
 from podium.cli.results.reading import PRINTED, Input, input_option
 from podium.cli.terminal import options, show
-from podium.cli.terminal.app import examples
+from podium.cli.terminal.app import examples, option
 from podium.cli.terminal.show import Format
 from podium.errors import ParameterError, UnknownError
 from podium.support.words import suggestion
@@ -38,13 +38,11 @@ def standings(
             " season (rounds=12)."
         ),
     ),
-    best: int | None = Option(None, min=1, help="Number of rounds that count for each player."),
-    drop: int | None = Option(None, min=1, help="Number of each player's worst rounds to drop."),
-    teams: int | None = Option(None, min=1, help="Also rank teams, counting this many of their members in each round."),
-    season: str | None = Option(
-        None, metavar="SPAN", help="Use only this year or period, such as 2025 or 2025-09-01/2026-05-31."
-    ),
-    player: str | None = Option(None, "--player", "-p", help="Explain the lead of this player or team over the next."),
+    best: int | None = option("Number of rounds that count for each player.", min=1),
+    drop: int | None = option("Number of each player's worst rounds to drop.", min=1),
+    teams: int | None = option("Also rank teams, counting this many of their members in each round.", min=1),
+    season: str | None = option("Use only this year or period, such as 2025 or 2025-09-01/2026-05-31.", metavar="SPAN"),
+    player: str | None = option("Explain the lead of this player or team over the next.", "--player", "-p"),
     pool: str | None = options.pool_option("Pool to use, if there are several."),
     form: Format = PRINTED,
 ) -> None:

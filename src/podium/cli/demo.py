@@ -16,7 +16,7 @@ import typer
 from typer import Option
 
 from podium.cli.terminal import options, show
-from podium.cli.terminal.app import examples
+from podium.cli.terminal.app import examples, flag, option
 from podium.cli.terminal.show import explanation_text
 from podium.errors import MissingExtraError, PodiumError, needs_extra
 
@@ -139,8 +139,8 @@ def season_path() -> Path:
 @examples("podium demo", "podium demo --out histories.svg", "podium demo --serve --port 8080")
 def demo(
     out: Path = Option(Path("podium-demo.html"), help="File for the rating histories: .html, .png or .svg."),
-    serve: bool = Option(False, "--serve", help="Serve the season's pages on this machine instead, until Ctrl-C."),
-    port: int | None = Option(None, min=1, max=65535, help="Port for --serve [default: 8000, or a free one]."),
+    serve: bool = flag("--serve", "Serve the season's pages on this machine instead, until Ctrl-C."),
+    port: int | None = option("Port for --serve [default: 8000, or a free one].", min=1, max=65535),
 ) -> None:
     """Rate the example season with every published system, explain one surprise and draw a chart.
 

@@ -14,7 +14,7 @@ from typer import Option
 from podium.cli.rating import rated_file
 from podium.cli.results.reading import PRINTED, Input, input_option
 from podium.cli.terminal import options, show
-from podium.cli.terminal.app import Made, examples, find_settings
+from podium.cli.terminal.app import Made, examples, find_settings, flag, option
 from podium.cli.terminal.options import SYSTEM
 from podium.cli.terminal.show import Format
 from podium.errors import ParameterError
@@ -29,33 +29,25 @@ Seen = TypeVar("Seen")
 
 
 def field_named(
-    entrants: list[str] | None = Option(
-        None,
-        "--entrants",
-        metavar="A,B,...",
-        help="Entrants. Put quotes around a name that contains a comma. Can be repeated.",
+    entrants: list[str] | None = option(
+        "Entrants. Put quotes around a name that contains a comma. Can be repeated.", "--entrants", metavar="A,B,..."
     ),
-    entrant: list[str] | None = Option(
-        None,
-        "--entrant",
-        metavar="NAME",
-        help="One entrant. Commas and quotes are part of the name. Can be repeated.",
+    entrant: list[str] | None = option(
+        "One entrant. Commas and quotes are part of the name. Can be repeated.", "--entrant", metavar="NAME"
     ),
-    side: list[str] | None = Option(
-        None,
+    side: list[str] | None = option(
+        "Members of one team. Put quotes around a name that contains a comma. Can be repeated.",
         "--side",
         metavar="A,B,...",
-        help="Members of one team. Put quotes around a name that contains a comma. Can be repeated.",
     ),
-    having: list[str] | None = Option(
-        None,
+    having: list[str] | None = option(
+        "An entrant's car, club or side: Ana,car=Ferrari or Ana,side=white. Entrants not named elsewhere are"
+        " added. Can be repeated.",
         "--with",
         metavar="NAME,KIND=NAME,...",
-        help="An entrant's car, club or side: Ana,car=Ferrari or Ana,side=white. Entrants not named elsewhere are"
-        " added. Can be repeated.",
     ),
-    new: list[str] | None = Option(
-        None, "--new", metavar="NAME", help="Name of a newcomer, if it is similar to a known name. Can be repeated."
+    new: list[str] | None = option(
+        "Name of a newcomer, if it is similar to a known name. Can be repeated.", "--new", metavar="NAME"
     ),
 ) -> tuple[list["Member"], list[list["Member"]]]:
     """Return the members who compete individually, and the members of each side, with their equipment."""
@@ -205,13 +197,13 @@ def stakes(
     file: Input = input_option(),
     system: "System" = SYSTEM,
     field: tuple[list["Member"], list[list["Member"]]] = FIELD,
-    player: str | None = Option(
-        None, "--player", "-p", help="Show the table for this player, who is added if missing [default: everyone]."
+    player: str | None = option(
+        "Show the table for this player, who is added if missing [default: everyone].", "--player", "-p"
     ),
     heats: int = Option(
         1, min=1, max=100, help="Number of heats. The player is assumed to take the same place in each."
     ),
-    at: str | None = Option(None, metavar="TIME", help="Start of the race [default: the start of the last event]."),
+    at: str | None = option("Start of the race [default: the start of the last event].", metavar="TIME"),
     margin: float | None = options.MARGIN,
     pool: str | None = POOL,
     period: str = options.PERIOD,
@@ -250,13 +242,13 @@ def stakes(
 def seed(
     file: Input = input_option(),
     system: "System" = SYSTEM,
-    entrants: list[str] | None = Option(
-        None, "--entrants", metavar="A,B,...", help="Entrants [default: everyone in FILE]. Can be repeated."
+    entrants: list[str] | None = option(
+        "Entrants [default: everyone in FILE]. Can be repeated.", "--entrants", metavar="A,B,..."
     ),
-    groups: int | None = Option(None, min=1, max=1000, help="Divide the entrants into this many groups."),
+    groups: int | None = option("Divide the entrants into this many groups.", min=1, max=1000),
     protect: int = Option(0, max=4, min=0, help="Avoid rematches in this many opening rounds of the bracket."),
-    names: bool = Option(False, "--names", help="Print only the names, one per line, as Challonge reads them."),
-    trf: bool = Option(False, "--trf", help="Print a tournament report (TRF16), as pairing programs read it."),
+    names: bool = flag("--names", "Print only the names, one per line, as Challonge reads them."),
+    trf: bool = flag("--trf", "Print a tournament report (TRF16), as pairing programs read it."),
     pool: str | None = POOL,
     period: str = options.PERIOD,
     columns: str | None = options.SHOWN_COLUMNS,
@@ -319,15 +311,9 @@ WITH_HINDSIGHT: Any = Made(system_with_hindsight)
 def hindsight(
     file: Input = input_option(),
     system: "System" = WITH_HINDSIGHT,
-    at: str | None = Option(None, metavar="DATE", help="Show strengths on this date [default: after every event]."),
-    best: bool = Option(
-        False,
-        "--best",
-        help="Rank players by how far their peak was above that year's mean.",
-    ),
-    w2: float | None = Option(
-        None, help="Variance of a skill per day, in points squared [default: 300]. Not for adaptive."
-    ),
+    at: str | None = option("Show strengths on this date [default: after every event].", metavar="DATE"),
+    best: bool = flag("--best", "Rank players by how far their peak was above that year's mean."),
+    w2: float | None = option("Variance of a skill per day, in points squared [default: 300]. Not for adaptive."),
     pool: str | None = options.pool_option("Only this pool [default: all]."),
     form: Format = PRINTED,
 ) -> None:
@@ -354,9 +340,9 @@ def strength(
     file: Input = input_option(),
     system: "System" = SYSTEM,
     top: int = Option(5, min=1, help="Measure a probe's chance of finishing in one of this many top places."),
-    probe: float | None = Option(None, help="Rating of the probe, an imaginary entrant [default: a newcomer's]."),
+    probe: float | None = option("Rating of the probe, an imaginary entrant [default: a newcomer's]."),
     period: str = options.PERIOD,
-    chart: Path | None = Option(None, help="File for a chart of the strengths: .svg, .png or .html."),
+    chart: Path | None = option("File for a chart of the strengths: .svg, .png or .html."),
     columns: str | None = options.SHOWN_COLUMNS,
     form: Format = PRINTED,
 ) -> None:

@@ -12,7 +12,7 @@ from typer import Option
 from podium.cli.rating import rated_file
 from podium.cli.results.reading import PRINTED, Input, input_option
 from podium.cli.terminal import options, show
-from podium.cli.terminal.app import App, examples
+from podium.cli.terminal.app import App, examples, flag, option
 from podium.cli.terminal.options import SYSTEM, SystemFlags, chosen_system, complete_system, write_text
 from podium.cli.terminal.show import Format
 from podium.errors import ParameterError, PodiumError
@@ -41,12 +41,11 @@ class NotConservedError(PodiumError):
     """A system that should conserve points did not conserve them."""
 
 
-SYSTEMS = Option(
-    None,
+SYSTEMS = option(
+    "System to evaluate [default: PODIUM_SYSTEM, podium.toml, or elo]. Can be repeated.",
     "--system",
     "-s",
     metavar="NAME[:PARAMETER=VALUE,...]",
-    help="System to evaluate [default: PODIUM_SYSTEM, podium.toml, or elo]. Can be repeated.",
     autocompletion=complete_system,
 )
 
@@ -63,7 +62,7 @@ def audit(
     file: Input = input_option(),
     system: "System" = SYSTEM,
     period: str = options.PERIOD,
-    chart: Path | None = Option(None, help="File for a chart of the points by month: .svg, .png or .html."),
+    chart: Path | None = option("File for a chart of the points by month: .svg, .png or .html."),
     form: Format = PRINTED,
 ) -> None:
     """Audit the points of FILE: introduced, exchanged, created and leaked. Show patterns that are worth checking."""
@@ -101,19 +100,18 @@ def audit(
 def tune(
     file: Input = input_option(),
     system: "System" = SYSTEM,
-    train_until: str | None = Option(
-        None, metavar="DATE|SHARE%", help="End of the training events. Later events are used only for testing."
+    train_until: str | None = option(
+        "End of the training events. Later events are used only for testing.", metavar="DATE|SHARE%"
     ),
     trials: int = Option(100, min=1, help="Number of candidates to try."),
-    out: Path | None = Option(
-        None,
+    out: Path | None = option(
+        "Write the tuned system here, replacing the file [default: SYSTEM-tuned.toml, "
+        "or SYSTEM-tuned-2.toml and so on if it exists].",
         "--out",
         "-o",
         metavar="TOML",
-        help="Write the tuned system here, replacing the file [default: SYSTEM-tuned.toml, "
-        "or SYSTEM-tuned-2.toml and so on if it exists].",
     ),
-    study: Path | None = Option(None, metavar="SQLITE", help="Save the trials here, and continue from them next time."),
+    study: Path | None = option("Save the trials here, and continue from them next time.", metavar="SQLITE"),
     form: Format = PRINTED,
 ) -> None:
     """Search for a system's best parameters on the earlier events of FILE, and test them on the later ones."""
@@ -149,10 +147,8 @@ def evaluate(
     file: Input = input_option(),
     system: list[str] | None = SYSTEMS,
     settings: list[str] | None = options.SETTINGS,
-    since: str | None = Option(
-        None, metavar="DATE", help="Evaluate events from this date on; learn from earlier ones."
-    ),
-    until: str | None = Option(None, metavar="DATE", help="Evaluate events up to this date, inclusive."),
+    since: str | None = option("Evaluate events from this date on; learn from earlier ones.", metavar="DATE"),
+    until: str | None = option("Evaluate events up to this date, inclusive.", metavar="DATE"),
     min_events: int = Option(
         0, min=0, help="Evaluate only pairs of players who both have at least this many rated events."
     ),
@@ -199,16 +195,13 @@ def simulate(
     out: Path = Option(
         Path("season.csv"), "--out", "-o", help="Write the results here: .csv, .xlsx, .parquet, .json or .jsonl."
     ),
-    skills: Path | None = Option(None, help="Write every entrant's true skill in every event here."),
-    laps: Path | None = Option(None, help="Write the lap times here."),
-    settings: list[str] | None = Option(
-        None,
-        "--set",
-        metavar="NAME=VALUE",
-        help="Set a property of the season; --describe lists them. Can be repeated.",
+    skills: Path | None = option("Write every entrant's true skill in every event here."),
+    laps: Path | None = option("Write the lap times here."),
+    settings: list[str] | None = option(
+        "Set a property of the season; --describe lists them. Can be repeated.", "--set", metavar="NAME=VALUE"
     ),
-    seed: int | None = Option(None, min=0, help="Random seed; change it for a different season of the same kind."),
-    describe: bool = Option(False, "--describe", help="List the properties of a season, and exit."),
+    seed: int | None = option("Random seed; change it for a different season of the same kind.", min=0),
+    describe: bool = flag("--describe", "List the properties of a season, and exit."),
 ) -> None:
     """Simulate a season from known skills."""
     from podium.analysis.simulation import simulate
@@ -253,7 +246,7 @@ def scenario_of(settings: list[str], seed: int | None) -> "Scenario":
 @examples("podium recovery-test season.parquet --skills skills.parquet -s elo -s glicko2")
 def recovery_test(
     file: Input = input_option(named=True),
-    skills: Path | None = Option(None, help="True skills, from `podium simulate --skills`."),
+    skills: Path | None = option("True skills, from `podium simulate --skills`."),
     system: list[str] | None = SYSTEMS,
     settings: list[str] | None = options.SETTINGS,
     form: Format = PRINTED,
@@ -314,11 +307,11 @@ def matchmaking(
     match_s: float = Option(240.0, "--match", help="Length of a match, in seconds."),
     rest_s: float = Option(60.0, "--rest", help="Average rest between matches, in seconds."),
     deviation: float = Option(250.0, help="Standard deviation of the players' ratings."),
-    scale: float | None = Option(
-        None, help="Rating gap at which the odds are 10 to 1 [default: the system's own, or 400 without FILE]."
+    scale: float | None = option(
+        "Rating gap at which the odds are 10 to 1 [default: the system's own, or 400 without FILE]."
     ),
     seed: int = Option(1, min=0, help="Random seed; change it for a different crowd of the same kind."),
-    chart: Path | None = Option(None, help="File for a chart of waits and spreads: .svg, .png or .html."),
+    chart: Path | None = option("File for a chart of waits and spreads: .svg, .png or .html."),
     form: Format = PRINTED,
 ) -> None:
     """Compare matchmaking policies with first come, first served, on populations or the arrival times in FILE."""

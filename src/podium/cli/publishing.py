@@ -12,7 +12,7 @@ from podium.cli.rating import rated_file
 from podium.cli.results.reading import Input, input_option, with_settings
 from podium.cli.service.storing import store_type
 from podium.cli.terminal import options, show
-from podium.cli.terminal.app import examples, find_settings
+from podium.cli.terminal.app import examples, find_settings, flag, option
 from podium.cli.terminal.options import SystemFlags, one_of, write_text
 from podium.errors import ParameterError, UnknownError, needs_extra
 from podium.support.addresses import is_https
@@ -42,11 +42,11 @@ def plot(
     named: SystemFlags = options.SYSTEM_FLAGS,
     period: str = options.PERIOD,
     pool: str | None = options.pool_option("Pool to draw [default: the one with the most events]."),
-    player: list[str] | None = Option(None, help="Draw the history of this player. Can be repeated."),
-    hindsight: bool = Option(
-        False, "--hindsight", help="Also draw hindsight as a dashed line (for the systems of podium hindsight)."
+    player: list[str] | None = option("Draw the history of this player. Can be repeated."),
+    hindsight: bool = flag(
+        "--hindsight", "Also draw hindsight as a dashed line (for the systems of podium hindsight)."
     ),
-    out: Path | None = Option(None, "--out", "-o", help="File to write: .svg, .png or .html [default: KIND.svg]."),
+    out: Path | None = option("File to write: .svg, .png or .html [default: KIND.svg].", "--out", "-o"),
 ) -> None:
     """Draw a chart of FILE, or a curve of one of the published systems."""
     from podium.ledger.hindsight import why_unavailable
@@ -70,10 +70,8 @@ def plot(
 
 
 POOL = options.pool_option("Publish only this pool [default: all public pools].")
-POINTS = Option(
-    None, "--scheme", metavar="SCHEME", help="Also publish championship points, using a scheme such as 'f1 drop=2'."
-)
-TITLE = Option(None, metavar="TEXT", help="Heading, such as 'Karts 2026', if FILE has one pool.")
+POINTS = option("Also publish championship points, using a scheme such as 'f1 drop=2'.", "--scheme", metavar="SCHEME")
+TITLE = option("Heading, such as 'Karts 2026', if FILE has one pool.", metavar="TEXT")
 
 
 def is_store(path: str) -> bool:

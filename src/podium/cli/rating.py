@@ -10,7 +10,7 @@ from typer import Option
 
 from podium.cli.results.reading import PRINTED, Input, input_option
 from podium.cli.terminal import options, show
-from podium.cli.terminal.app import examples, from_settings
+from podium.cli.terminal.app import examples, flag, from_settings, option
 from podium.cli.terminal.options import SYSTEM, check_outputs, write_table
 from podium.cli.terminal.show import Format
 from podium.errors import ParameterError, UnknownError
@@ -50,16 +50,15 @@ def rate(
     system: "System" = SYSTEM,
     period: str = options.PERIOD,
     start: str | None = options.START,
-    ratings: Path | None = Option(
-        None, help="Write the ratings here: .csv, .xlsx, .json, .jsonl or .parquet. Only .parquet keeps full states."
+    ratings: Path | None = option(
+        "Write the ratings here: .csv, .xlsx, .json, .jsonl or .parquet. Only .parquet keeps full states."
     ),
-    history: Path | None = Option(None, help="Write every change here: .csv, .xlsx, .parquet, .json or .jsonl."),
-    parts: Path | None = Option(
-        None,
-        metavar="FOLDER",
-        help="Rate Parquet files larger than memory part by part, and write ratings and history to this folder. The"
+    history: Path | None = option("Write every change here: .csv, .xlsx, .parquet, .json or .jsonl."),
+    parts: Path | None = option(
+        "Rate Parquet files larger than memory part by part, and write ratings and history to this folder. The"
         " same command continues an interrupted run. If FILE contains only folders named pool=NAME, they are rated"
         " in parallel on all cores.",
+        metavar="FOLDER",
     ),
     columns: str | None = options.SHOWN_COLUMNS,
     form: Format = PRINTED,
@@ -125,23 +124,21 @@ def leaderboard(
     system: "System" = SYSTEM,
     period: str = options.PERIOD,
     start: str | None = options.START,
-    min_events: int | None = Option(
-        None,
+    min_events: int | None = option(
+        "Minimum number of rated events for a player to be listed [default: the system's rule].",
         min=0,
-        help="Minimum number of rated events for a player to be listed [default: the system's rule].",
         callback=from_settings("leaderboard.min_events"),
     ),
-    max_deviation: float | None = Option(
-        None, help="Maximum deviation for a player to be listed.", callback=from_settings("leaderboard.max_deviation")
+    max_deviation: float | None = option(
+        "Maximum deviation for a player to be listed.", callback=from_settings("leaderboard.max_deviation")
     ),
-    active_within: str | None = Option(
-        None,
+    active_within: str | None = option(
+        "List only players who played within this time of the last event, such as 90d, 12w, 6mo or 1y.",
         metavar="SPAN",
-        help="List only players who played within this time of the last event, such as 90d, 12w, 6mo or 1y.",
         callback=from_settings("leaderboard.active_within"),
     ),
-    top: int | None = Option(None, min=1, help="Number of ranks to list.", callback=from_settings("leaderboard.top")),
-    at: str | None = Option(None, metavar="DATE", help="Leaderboard as of this date, inclusive."),
+    top: int | None = option("Number of ranks to list.", min=1, callback=from_settings("leaderboard.top")),
+    at: str | None = option("Leaderboard as of this date, inclusive.", metavar="DATE"),
     pool: str | None = options.pool_option("Only this pool."),
     columns: str | None = options.SHOWN_COLUMNS,
     form: Format = PRINTED,
@@ -189,14 +186,14 @@ def show_reasons(totals: "ReasonTotals", form: Format) -> None:
 )
 def explain(
     file: Input = input_option(),
-    event: str | None = Option(None, "--event", "-e", help="ID of the event [default: the player's latest]."),
+    event: str | None = option("ID of the event [default: the player's latest].", "--event", "-e"),
     player: str = Option(..., "--player", "-p", help="Name of the player."),
-    last: int | None = Option(None, min=1, help="Total the reasons for this many of the latest events."),
+    last: int | None = option("Total the reasons for this many of the latest events.", min=1),
     pool: str | None = options.pool_option("Pool of these events, if there are several."),
     system: "System" = SYSTEM,
     period: str = options.PERIOD,
     start: str | None = options.START,
-    what_if: bool = Option(False, "--what-if", help="Also show how other results would have changed the rating."),
+    what_if: bool = flag("--what-if", "Also show how other results would have changed the rating."),
     margin: float | None = options.MARGIN,
     form: Format = PRINTED,
 ) -> None:

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
-from typer import Argument, Option
+from typer import Argument
 
 from podium.cli.terminal import options, show
-from podium.cli.terminal.app import FILE_NAME, MEANINGS, examples, find_settings
+from podium.cli.terminal.app import FILE_NAME, MEANINGS, examples, find_settings, flag, option
 from podium.cli.terminal.options import DEFAULT_SYSTEM, complete_system, read_system_file, system_of, write_text
 from podium.cli.terminal.show import Format
 from podium.cli.terminal.trust import code_in
@@ -31,8 +31,8 @@ def systems(
     name: str | None = Argument(
         None, help="Show the parameters, state and formulas of this system.", autocompletion=complete_system
     ),
-    check: str | None = Option(
-        None, metavar="SYSTEM", help="Check your own system: my.py:Class, or the name of an installed one."
+    check: str | None = option(
+        "Check your own system: my.py:Class, or the name of an installed one.", metavar="SYSTEM"
     ),
     form: Format = options.FORM,
 ) -> None:
@@ -120,13 +120,13 @@ QUESTIONS = {
     "podium init --file games.csv --map games.toml --system elo:k=20 --pool blitz",
 )
 def init(
-    results: str | None = Option(None, "--file", metavar="FILE", help="Default file of results."),
-    map_file: str | None = Option(None, "--map", metavar="TOML", help="Map of FILE's columns."),
-    system: str | None = Option(
-        None, "--system", "-s", metavar="NAME", help="Default rating system.", autocompletion=complete_system
+    results: str | None = option("Default file of results.", "--file", metavar="FILE"),
+    map_file: str | None = option("Map of FILE's columns.", "--map", metavar="TOML"),
+    system: str | None = option(
+        "Default rating system.", "--system", "-s", metavar="NAME", autocompletion=complete_system
     ),
-    pool: str | None = Option(None, metavar="NAME", help="Default pool."),
-    force: bool = Option(False, "--force", help="Replace an existing podium.toml."),
+    pool: str | None = option("Default pool.", metavar="NAME"),
+    force: bool = flag("--force", "Replace an existing podium.toml."),
 ) -> None:
     """Save your default file, system and pool in podium.toml, in this folder.
 

@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
-from typer import Argument, Option
+from typer import Argument
 
 from podium.cli.results.reading import Input, input_option
 from podium.cli.terminal import show
-from podium.cli.terminal.app import examples
+from podium.cli.terminal.app import examples, option
 from podium.cli.terminal.options import as_written, check_output, one_of, write_table
 from podium.errors import OutputError, ParameterError
 from podium.results.column_guide import COLUMNS, STATUSES, Column
@@ -26,11 +26,8 @@ SHOWN_NAMES = 50
 @examples("podium check results.csv", "podium check league.xlsx --fix league.csv", "podium check games.pgn -f pgn")
 def check(
     file: Input = input_option(prints=False),
-    fix: Path | None = Option(
-        None,
-        "--fix",
-        metavar="OUT",
-        help="Write a copy of FILE as a results table to OUT, with all certain corrections.",
+    fix: Path | None = option(
+        "Write a copy of FILE as a results table to OUT, with all certain corrections.", "--fix", metavar="OUT"
     ),
 ) -> None:
     """Check FILE without changing anything. Show errors with their fixes, and the data that each system needs."""

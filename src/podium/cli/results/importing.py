@@ -12,7 +12,7 @@ from typer import Argument, Option
 
 from podium.cli.results.reading import PLAYER, TABLE_FLAGS, TABLES, TableFlags
 from podium.cli.terminal import show
-from podium.cli.terminal.app import examples
+from podium.cli.terminal.app import examples, flag, option
 from podium.cli.terminal.options import (
     EVERY,
     STARTED_AT,
@@ -61,35 +61,26 @@ def import_results(
     files: list[str] | None = Argument(
         None, metavar="FILE...", help="Files or folders, in the order of their events; - reads stdin."
     ),
-    out: Path | None = Option(
-        None,
-        "--out",
-        "-o",
-        help="File for the results: .csv, .xlsx, .parquet, .json or .jsonl. - writes CSV to stdout.",
+    out: Path | None = option(
+        "File for the results: .csv, .xlsx, .parquet, .json or .jsonl. - writes CSV to stdout.", "--out", "-o"
     ),
-    skip_bad: bool = Option(False, "--skip-bad", help="Leave out events that break the format's rules."),
+    skip_bad: bool = flag("--skip-bad", "Leave out events that break the format's rules."),
     timezone: str = Option("UTC", metavar="ZONE", help="Time zone of local times, such as Europe/Berlin."),
     player: str = Option(
         PLAYER,
         metavar="NAME",
         help="How to identify players: id, name or fide. For tables (csv): the column that holds the players.",
     ),
-    names: Path | None = Option(None, help="Write the players' IDs and names here, if the format has both."),
+    names: Path | None = option("Write the players' IDs and names here, if the format has both."),
     forfeits: Forfeits = Option(Forfeits.keep, help="Keep players who left early, with the status quit, or drop them."),
-    map_file: Path | None = Option(
-        None, "--map", metavar="TOML", help="For tables (csv): a map that says what the columns mean."
+    map_file: Path | None = option("For tables (csv): a map that says what the columns mean.", "--map", metavar="TOML"),
+    dry_run: bool = flag("--dry-run", "Show counts and the first rows, without writing anything."),
+    guess: bool = flag("--guess", "For tables (csv): show the map and the first rows, without writing anything."),
+    save: Path | None = option("For tables (csv): write the map of the table here.", "--save", metavar="TOML"),
+    settings: list[str] | None = option(
+        "For tables (csv): set a key of the map. Can be repeated.", "--set", metavar="KEY=VALUE"
     ),
-    dry_run: bool = Option(False, "--dry-run", help="Show counts and the first rows, without writing anything."),
-    guess: bool = Option(
-        False, "--guess", help="For tables (csv): show the map and the first rows, without writing anything."
-    ),
-    save: Path | None = Option(
-        None, "--save", metavar="TOML", help="For tables (csv): write the map of the table here."
-    ),
-    settings: list[str] | None = Option(
-        None, "--set", metavar="KEY=VALUE", help="For tables (csv): set a key of the map. Can be repeated."
-    ),
-    no_input: bool = Option(False, "--no-input", help="For tables (csv): reject unclear tables instead of asking."),
+    no_input: bool = flag("--no-input", "For tables (csv): reject unclear tables instead of asking."),
     started_at: str | None = STARTED_AT,
     every: str | None = EVERY,
     flags: TableFlags = TABLE_FLAGS,

@@ -7,9 +7,9 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import typer
-from typer import Argument, Option
+from typer import Argument
 
-from podium.cli.terminal.app import FILE_NAME, Made, find_settings
+from podium.cli.terminal.app import FILE_NAME, Made, find_settings, flag, option
 from podium.cli.terminal.options import one_of
 from podium.cli.terminal.show import Format, note
 from podium.errors import ParameterError
@@ -29,11 +29,11 @@ PLAYER = "id"
 
 
 def column(words: str, metavar: str = "COLUMN") -> Any:
-    return Option(None, help=f"For tables (csv): {words}", metavar=metavar)
+    return option(f"For tables (csv): {words}", metavar=metavar)
 
 
 def switch(name: str, words: str) -> Any:
-    return Option(False, name, help=f"For tables (csv): {words}")
+    return flag(name, f"For tables (csv): {words}")
 
 
 @dataclass(frozen=True)
@@ -156,24 +156,18 @@ READS = "Results as CSV, Parquet, JSON Lines or a workbook, or their https addre
 NAMED_FILE = Argument(metavar="FILE", help=f"{READS}; - reads stdin.")
 FILE = Argument(None, metavar="FILE", help=f"{READS}; - reads stdin [default: the file in podium.toml].")
 OPTIONAL_FILE = Argument(None, metavar="FILE", help=f"{READS}.")
-SHAPES_AND_FORMATS = Option(
-    None,
+SHAPES_AND_FORMATS = option(
+    f"Output: {', '.join(SHAPES)}. Or the format of FILE: {NAMES}. Can be repeated.",
     "--format",
     "-f",
     metavar="FORMAT",
-    help=f"Output: {', '.join(SHAPES)}. Or the format of FILE: {NAMES}. Can be repeated.",
     autocompletion=one_of(*SHAPES, *FORMATS),
 )
-FILE_FORMAT = Option(
-    None,
-    "--format",
-    "-f",
-    metavar="FORMAT",
-    help=f"Format of FILE: {', '.join(FORMATS)}.",
-    autocompletion=one_of(*FORMATS),
+FILE_FORMAT = option(
+    f"Format of FILE: {', '.join(FORMATS)}.", "--format", "-f", metavar="FORMAT", autocompletion=one_of(*FORMATS)
 )
-MAP_FILE = Option(None, "--map", metavar="TOML", help="Map of FILE's columns (see podium import).")
-STRICT = Option(False, "--strict", help="Accept only the exact column names listed by podium columns.")
+MAP_FILE = option("Map of FILE's columns (see podium import).", "--map", metavar="TOML")
+STRICT = flag("--strict", "Accept only the exact column names listed by podium columns.")
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from typer import Argument, Option
 
 from podium.cli.service.storing import ACTOR, POOL_NAME, STORE
 from podium.cli.terminal import options, show
-from podium.cli.terminal.app import App, Made
+from podium.cli.terminal.app import App, Made, flag, option
 from podium.cli.terminal.show import Format
 from podium.errors import ParameterError
 
@@ -21,15 +21,14 @@ FIXTURE = Argument(help="ID of the race. Its result is the event with this ID.")
 
 
 def fixture_as_given(
-    starts: str | None = Option(
-        None, "--starts", metavar="TIME", help="Start, such as 2026-06-08T19:00Z; in UTC unless you give a time zone."
+    starts: str | None = option(
+        "Start, such as 2026-06-08T19:00Z; in UTC unless you give a time zone.", "--starts", metavar="TIME"
     ),
-    title: str | None = Option(None, "--title", help="Title. An empty string removes it."),
-    entrants: list[str] | None = Option(
-        None,
+    title: str | None = option("Title. An empty string removes it.", "--title"),
+    entrants: list[str] | None = option(
+        "All entrants. Put quotes around a name that contains a comma. Can be repeated.",
         "--entrants",
         metavar="A,B,...",
-        help="All entrants. Put quotes around a name that contains a comma. Can be repeated.",
     ),
 ) -> dict[str, Any]:
     from podium.ledger.forecast import names_in
@@ -68,7 +67,7 @@ def change(
     fixture_id: str = FIXTURE,
     pool: str = POOL_NAME,
     given: dict[str, Any] = AS_GIVEN,
-    anybody: bool = Option(False, "--anybody", help="Remove the entrants, and open the race to everyone."),
+    anybody: bool = flag("--anybody", "Remove the entrants, and open the race to everyone."),
     actor: str = ACTOR,
     store: "Store" = STORE,
 ) -> None:
@@ -86,7 +85,7 @@ def cancel(fixture_id: str = FIXTURE, pool: str = POOL_NAME, actor: str = ACTOR,
 @fixture.command("list", "podium fixture list --pool karts --ahead")
 def list_fixtures(
     pool: str = POOL_NAME,
-    ahead: bool = Option(False, "--ahead", help="List only races that have not taken place yet."),
+    ahead: bool = flag("--ahead", "List only races that have not taken place yet."),
     most: int = Option(100, min=1, help="Maximum number of races."),
     store: "Store" = STORE,
     form: Format = options.FORM,

@@ -9,7 +9,7 @@ from typer import Argument, Option
 
 from podium.cli.service.storing import POOL_NAME, STORE
 from podium.cli.terminal import options, show
-from podium.cli.terminal.app import App
+from podium.cli.terminal.app import App, flag, option
 from podium.cli.terminal.show import Format
 
 if TYPE_CHECKING:
@@ -26,13 +26,11 @@ key = App(help="Create, list, rotate and revoke keys for the service.")
 def create(
     name: str = Argument(help="Owner of the key."),
     role: str = Option("write", help="Role: read, write or admin."),
-    pool: str | None = Option(None, help="The only pool that the key gives access to [default: all]."),
-    rate: float | None = Option(None, metavar="NUMBER", help="Requests allowed per second [default: no limit]."),
-    days: float | None = Option(None, min=0.0, max=36_525.0, help="Days until the key expires [default: never]."),
-    backdating_limit: str | None = Option(
-        None,
-        metavar="TIME",
-        help="Maximum age of events that the key can change, such as 30d, 12h or 90m [default: no limit].",
+    pool: str | None = option("The only pool that the key gives access to [default: all]."),
+    rate: float | None = option("Requests allowed per second [default: no limit].", metavar="NUMBER"),
+    days: float | None = option("Days until the key expires [default: never].", min=0.0, max=36_525.0),
+    backdating_limit: str | None = option(
+        "Maximum age of events that the key can change, such as 30d, 12h or 90m [default: no limit].", metavar="TIME"
     ),
     store: "Store" = STORE,
 ) -> None:
@@ -109,7 +107,7 @@ def create_receiver(
         " By default, the URL decides.",
         autocompletion=options.one_of("json", "discord", "slack", "matrix", "text"),
     ),
-    private: bool = Option(False, "--private", help="Allow a private address."),
+    private: bool = flag("--private", "Allow a private address."),
 ) -> None:
     """Report everything that happens in a pool to a URL: as signed JSON to a program, or as messages to a chat.
 

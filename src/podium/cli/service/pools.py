@@ -21,7 +21,7 @@ from podium.cli.service.storing import (
     open_store,
 )
 from podium.cli.terminal import options, show
-from podium.cli.terminal.app import App, Made
+from podium.cli.terminal.app import App, Made, option
 from podium.cli.terminal.options import SYSTEM, SystemFlags
 from podium.cli.terminal.show import Format
 from podium.errors import OutputError, ParameterError
@@ -42,30 +42,21 @@ NAME = Argument(help="Name of the pool.")
 class DescriptionFlags:
     """The options that describe a pool. Those that are None change nothing."""
 
-    title: str | None = Option(None, help="Title on pages [default: the name].")
-    contact: str | None = Option(
-        None, metavar="ADDRESS", help="Email address or web page of the person who corrects results."
+    title: str | None = option("Title on pages [default: the name].")
+    contact: str | None = option("Email address or web page of the person who corrects results.", metavar="ADDRESS")
+    player_word: str | None = option("Word for a single player, such as rider.", metavar="WORD")
+    public: bool | None = option(
+        "Let everyone read its pages and data, or require a key [default: private].", "--public/--private"
     )
-    player_word: str | None = Option(None, metavar="WORD", help="Word for a single player, such as rider.")
-    public: bool | None = Option(
-        None, "--public/--private", help="Let everyone read its pages and data, or require a key [default: private]."
+    time_zone: str | None = option("Time zone of dates on pages, such as Europe/Berlin [default: UTC].", metavar="ZONE")
+    points_scheme: str | None = option(
+        "Championship points, such as 'f1 drop=2' (see podium standings).", metavar="SCHEME"
     )
-    time_zone: str | None = Option(
-        None, metavar="ZONE", help="Time zone of dates on pages, such as Europe/Berlin [default: UTC]."
-    )
-    points_scheme: str | None = Option(
-        None, metavar="SCHEME", help="Championship points, such as 'f1 drop=2' (see podium standings)."
-    )
-    display: str | None = Option(
-        None,
+    display: str | None = option(
+        "How scores are shown, tiers, and IDs for readers: 'factor=100 ids=public tiers=Bronze:0,Silver:1400'.",
         metavar="TEXT",
-        help="How scores are shown, tiers, and IDs for readers: 'factor=100 ids=public tiers=Bronze:0,Silver:1400'.",
     )
-    reports: str | None = Option(
-        None,
-        metavar="RULES",
-        help="When results that players report count: '50% 48h'.",
-    )
+    reports: str | None = option("When results that players report count: '50% 48h'.", metavar="RULES")
 
 
 DESCRIPTION: Any = Made(DescriptionFlags, then=vars)
@@ -75,8 +66,8 @@ DESCRIPTION: Any = Made(DescriptionFlags, then=vars)
 def create_pool(
     name: str = NAME,
     system: "System" = SYSTEM,
-    order: OrderWord | None = Option(
-        None, help="Order events by date, or by number if they have no dates [default: as in the first event]."
+    order: OrderWord | None = option(
+        "Order events by date, or by number if they have no dates [default: as in the first event]."
     ),
     changes: "DescriptionChanges" = DESCRIPTION,
     store: "Store" = CREATED_STORE,
@@ -148,10 +139,9 @@ def configure_pool(
 def set_order(
     name: str = NAME,
     order: OrderWord = Argument(help="dated, or sequence if events have numbers instead of dates."),
-    started_at: str | None = Option(
-        None,
+    started_at: str | None = option(
+        "The date of the first event [default: the date each event had before, or else the date it was received].",
         metavar="DATE",
-        help="The date of the first event [default: the date each event had before, or else the date it was received].",
     ),
     every: str = Option(
         "", metavar="SPAN", help="With --started-at, the time between consecutive events, such as 7d or 1mo."
@@ -178,9 +168,9 @@ def set_order(
 def set_starting_ratings(
     name: str = NAME,
     file: Path | None = Argument(None, help="Table with player, rating and deviation."),
-    player: str | None = Option(None, help="Name of a single player, instead of FILE."),
-    rating: float | None = Option(None, help="The player's rating."),
-    deviation: float | None = Option(None, help="The player's deviation [default: that of every newcomer]."),
+    player: str | None = option("Name of a single player, instead of FILE."),
+    rating: float | None = option("The player's rating."),
+    deviation: float | None = option("The player's deviation [default: that of every newcomer]."),
     change: Rerating = RERATING_WITH_REASON,
 ) -> None:
     """Set the ratings with which players enter their first events, and recalculate all later ratings."""
@@ -202,7 +192,7 @@ def set_details(
     file: Path | None = Argument(
         None, help="Table with player and any of country, club, division, link, discord, steam and fide."
     ),
-    player: str | None = Option(None, help="Name of a single player, instead of FILE."),
+    player: str | None = option("Name of a single player, instead of FILE."),
     given: list[str] = Option([], "--set", metavar="NAME=TEXT", help="A detail. An empty text removes it."),
     actor: str = ACTOR,
     store: "Store" = STORE,
@@ -264,13 +254,12 @@ def show_log(
 def list_links(
     name: str = NAME,
     players: list[str] | None = Argument(None, help="Names of players [default: all players]."),
-    act: str | None = Option(
-        None,
+    act: str | None = option(
+        "give, renew or revoke links [default: list them].",
         metavar="ACT",
-        help="give, renew or revoke links [default: list them].",
         autocompletion=options.one_of("give", "renew", "revoke"),
     ),
-    until: str | None = Option(None, metavar="DATE", help="Last day of new links [default: no date]."),
+    until: str | None = option("Last day of new links [default: no date].", metavar="DATE"),
     address: str = Option("", metavar="URL", help="Address of the service."),
     store: "Store" = STORE,
     form: Format = options.FORM,
@@ -288,8 +277,8 @@ def list_links(
 @pool.command("reports", "podium pool reports karts --accept report-7fd4c6b694")
 def list_reports(
     name: str = NAME,
-    accept: str | None = Option(None, metavar="REPORT", help="ID of a report to accept."),
-    refuse: str | None = Option(None, metavar="REPORT", help="ID of a report to refuse."),
+    accept: str | None = option("ID of a report to accept.", metavar="REPORT"),
+    refuse: str | None = option("ID of a report to refuse.", metavar="REPORT"),
     actor: str = ACTOR,
     store: "Store" = STORE,
     form: Format = options.FORM,
@@ -329,7 +318,7 @@ def reopen_pool(name: str = NAME, actor: str = ACTOR, store: "Store" = STORE) ->
 @pool.command("delete", "podium pool delete karts --yes karts", short_help="Delete a closed pool permanently.")
 def delete_pool(
     name: str = NAME,
-    yes: str | None = Option(None, metavar="NAME", help="Type the name of the pool again to confirm [default: ask]."),
+    yes: str | None = option("Type the name of the pool again to confirm [default: ask].", metavar="NAME"),
     store: "Store" = STORE,
 ) -> None:
     """Delete a closed pool permanently, with its log, everything calculated from it, and the keys only for it."""
@@ -343,7 +332,7 @@ def delete_pool(
 @pool.command("export", "podium pool export karts -o karts.jsonl", short_help="Write a pool to a file.")
 def export_pool(
     name: str = NAME,
-    out: Path | None = Option(None, "-o", "--out", help="File to write [default: stdout]."),
+    out: Path | None = option("File to write [default: stdout].", "-o", "--out"),
     store: "Store" = STORE,
 ) -> None:
     """Write a pool's log, hash chain and names as JSON Lines, for `podium pool import`."""
@@ -380,7 +369,7 @@ def write_ledger(
 )
 def import_pool(
     file: Path = Argument(help="File from `podium pool export`."),
-    name: str | None = Option(None, "--as", metavar="NAME", help="Name of the pool [default: its exported name]."),
+    name: str | None = option("Name of the pool [default: its exported name].", "--as", metavar="NAME"),
     store: "Store" = CREATED_STORE,
 ) -> None:
     """Import an exported pool. Its hash chain is checked and its ratings are verified before anything is saved."""

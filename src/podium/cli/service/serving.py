@@ -14,7 +14,7 @@ from typer import Argument, Option
 from podium.cli.service import storing
 from podium.cli.service.verifying import NotVerifiedError
 from podium.cli.terminal import options, show
-from podium.cli.terminal.app import App, examples
+from podium.cli.terminal.app import App, examples, flag, option
 from podium.cli.terminal.show import Format
 from podium.errors import ParameterError, PodiumError, needs_extra
 from podium.support.collector import allowed_memory
@@ -36,17 +36,16 @@ def serve(
     url: str = storing.DATABASE,
     host: str = Option("127.0.0.1", help="Address to listen on."),
     port: int = Option(8000, min=1, max=65535, help="Port to listen on."),
-    key_file: Path | None = Option(
-        None, metavar="FILE", help="Write the first admin key to this new file, which only its owner can read."
+    key_file: Path | None = option(
+        "Write the first admin key to this new file, which only its owner can read.", metavar="FILE"
     ),
-    trusted_proxies: list[str] | None = Option(
-        None,
+    trusted_proxies: list[str] | None = option(
+        "Trust the X-Forwarded-For header of the proxy at this address or in this network. Can be repeated.",
         "--trusted-proxy",
         metavar="ADDRESS",
-        help="Trust the X-Forwarded-For header of the proxy at this address or in this network. Can be repeated.",
     ),
     log_requests: bool = Option(True, help="Log each request as a line of JSON."),
-    private_webhooks: bool = Option(False, "--private-webhooks", help="Also send webhooks to private addresses."),
+    private_webhooks: bool = flag("--private-webhooks", "Also send webhooks to private addresses."),
     address: str = Option(
         "",
         metavar="URL",
@@ -60,11 +59,10 @@ def serve(
         help="Memory that all workers can use for pools and cached responses: 500MB, 2GB, or a share of the machine's"
         " or container's memory.",
     ),
-    fonts: Path | None = Option(
-        None,
+    fonts: Path | None = option(
+        "Folder with additional fonts for pictures. Letters that no font has are written in Latin.",
         metavar="FOLDER",
         envvar="PODIUM_FONTS",
-        help="Folder with additional fonts for pictures. Letters that no font has are written in Latin.",
     ),
 ) -> None:
     """Run the service, with pages and the HTTP API. In a terminal, it shows a link that creates the first admin."""
@@ -262,7 +260,7 @@ def backup(out: Path = Argument(help="File for the copy."), url: str = storing.D
 )
 def restore_database(
     source: Path = Argument(help="Copy made with `podium db backup`."),
-    unverified: bool = Option(False, "--unverified", help="Restore it even if it differs from its log."),
+    unverified: bool = flag("--unverified", "Restore it even if it differs from its log."),
     url: str = storing.DATABASE,
 ) -> None:
     """Restore a missing database from a copy, once the copy has been verified."""

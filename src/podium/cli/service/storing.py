@@ -17,7 +17,7 @@ from typer import Option
 
 from podium.cli.results.reading import PRINTED, Input, input_option
 from podium.cli.terminal import options, show
-from podium.cli.terminal.app import Made, database_of_settings, examples, pool_of_settings
+from podium.cli.terminal.app import Made, database_of_settings, examples, flag, option, pool_of_settings
 from podium.cli.terminal.options import read_table
 from podium.cli.terminal.show import Format
 from podium.errors import ParameterError, needs_extra
@@ -50,7 +50,7 @@ POOL_NAME = Option(
 EVENT = Option(..., "--event", help="ID of the event.")
 PLAYER = Option(..., "--player", help="Name of the player.")
 KIND = Option("", help="Kind of equipment, such as car, if the name belongs to equipment rather than a player.")
-DRY_RUN = Option(False, "--dry-run", help="Save nothing, and show the largest changes.")
+DRY_RUN = flag("--dry-run", "Save nothing, and show the largest changes.")
 ACTOR = Option("", help="Your name, for the log.")
 REASON = Option("", help="Reason to record in the log. It can be deleted later.")
 
@@ -88,7 +88,7 @@ def store_type() -> "type[Store]":
     return Store
 
 
-WOULD_MOVE = Option(False, "--dry-run", help="Save nothing, and show the ratings that would change.")
+WOULD_MOVE = flag("--dry-run", "Save nothing, and show the ratings that would change.")
 
 
 @dataclass(frozen=True)
@@ -158,13 +158,11 @@ def show_receipts(receipts: list["Receipt"], form: Format) -> None:
 class SheetFlags:
     """The options for comparing a sheet with its earlier version."""
 
-    amend: bool = Option(False, "--amend", help="Update a file that was sent before: add, correct and void events.")
-    overrule: bool = Option(False, "--overrule", help="With --amend: also undo corrections made by hand in the pool.")
-    again: bool = Option(False, "--again", help="Add results that look like known ones, or add FILE as a new sheet.")
-    skip_known: bool = Option(False, "--skip-known", help="Leave out results that look like known ones.")
-    sheet: str | None = Option(
-        None, metavar="NAME", help="Name to store FILE under in the pool [default: the file name]."
-    )
+    amend: bool = flag("--amend", "Update a file that was sent before: add, correct and void events.")
+    overrule: bool = flag("--overrule", "With --amend: also undo corrections made by hand in the pool.")
+    again: bool = flag("--again", "Add results that look like known ones, or add FILE as a new sheet.")
+    skip_known: bool = flag("--skip-known", "Leave out results that look like known ones.")
+    sheet: str | None = option("Name to store FILE under in the pool [default: the file name].", metavar="NAME")
     prefix: str = Option("", metavar="TEXT", help="Prefix for the event IDs in FILE, such as 2027/.")
 
     @property
@@ -182,19 +180,16 @@ SHEET_FLAGS: Any = Made(SheetFlags)
 )
 def ingest(
     file: Input = input_option(named=True),
-    pool: str | None = Option(
-        None,
-        "--pool",
-        metavar="NAME",
-        help="Pool [default: the pool in podium.toml]. With --as, the pool in FILE to read.",
+    pool: str | None = option(
+        "Pool [default: the pool in podium.toml]. With --as, the pool in FILE to read.", "--pool", metavar="NAME"
     ),
-    own: str | None = Option(None, "--as", metavar="POOL", help="Pool to add to, if FILE has a different one."),
+    own: str | None = option("Pool to add to, if FILE has a different one.", "--as", metavar="POOL"),
     actor: str = ACTOR,
-    names: Path | None = Option(None, help="File with the players' IDs and names, from podium import --names."),
+    names: Path | None = option("File with the players' IDs and names, from podium import --names."),
     started_at: str | None = options.STARTED_AT,
     every: str | None = options.EVERY,
-    order: OrderWord | None = Option(
-        None, help="For a pool's first events: `sequence` numbers them, without dates; `dated` requires dates."
+    order: OrderWord | None = option(
+        "For a pool's first events: `sequence` numbers them, without dates; `dated` requires dates."
     ),
     flags: SheetFlags = SHEET_FLAGS,
     dry_run: bool = DRY_RUN,
@@ -462,8 +457,8 @@ def anonymize(
     player: str = PLAYER,
     pool: str = POOL_NAME,
     actor: str = ACTOR,
-    dry_run: bool = Option(False, "--dry-run", help="List the replacements without saving anything."),
-    yes: bool = Option(False, "--yes", help="Do not ask before replacing IDs that contain a name."),
+    dry_run: bool = flag("--dry-run", "List the replacements without saving anything."),
+    yes: bool = flag("--yes", "Do not ask before replacing IDs that contain a name."),
     store: "Store" = STORE,
 ) -> None:
     """Remove every name a player has had, including from titles, IDs and reasons. Ratings do not change."""

@@ -6,11 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import typer
-from typer import Option
 
 from podium.cli.service.storing import DATABASE, STORE
 from podium.cli.terminal import show
-from podium.cli.terminal.app import examples
+from podium.cli.terminal.app import examples, option
 from podium.errors import ParameterError, PodiumError
 
 if TYPE_CHECKING:
@@ -62,14 +61,11 @@ def heads_in(value: Any) -> Iterator[str]:
 
 @examples("podium verify", "podium verify --pool karts --head receipt.json")
 def verify(
-    pool: str | None = Option(None, "--pool", help="Pool [default: all]."),
-    head: list[str] | None = Option(
-        None,
+    pool: str | None = option("Pool [default: all].", "--pool"),
+    head: list[str] | None = option(
+        "A file with a receipt, or PLACE:HASH. This must be the log's current head, or one of its"
+        " earlier heads. Can be repeated.",
         metavar="RECEIPT",
-        help=(
-            "A file with a receipt, or PLACE:HASH. This must be the log's current head, or one of its"
-            " earlier heads. Can be repeated."
-        ),
     ),
     url: str = DATABASE,
     store: "Store" = STORE,

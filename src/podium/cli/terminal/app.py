@@ -23,6 +23,16 @@ from podium.errors import ParameterError
 from podium.support.words import suggestion
 
 
+def option(meaning: str, *names: str, **settings: Any) -> Any:
+    """Return an option without a default value."""
+    return typer.Option(None, *names, help=meaning, **settings)
+
+
+def flag(name: str, meaning: str) -> Any:
+    """Return an option that is either given or not."""
+    return typer.Option(False, name, help=meaning)
+
+
 @dataclass(frozen=True)
 class Made:
     """The default of a parameter that is made from several options, which are the parameters of `make`.

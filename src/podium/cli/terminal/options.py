@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from typer import Option
 
-from podium.cli.terminal.app import Made, find_settings, from_settings
+from podium.cli.terminal.app import Made, find_settings, from_settings, option
 from podium.cli.terminal.show import Format, note
 from podium.errors import OutputError, ParameterError, needs_extra
 from podium.support.part_files import part_file
@@ -42,24 +42,22 @@ def one_of(*names: str) -> Callable[[str], list[str]]:
 
 def system_option(otherwise: str) -> Any:
     """Return the `--system` option for a command, with a description of its default."""
-    return Option(
-        None,
+    return option(
+        f"Rating system: a name (from `podium systems`), elo:k=20, or my.py:Class [default: {otherwise}].",
         "--system",
         "-s",
         metavar="NAME",
-        help=f"Rating system: a name (from `podium systems`), elo:k=20, or my.py:Class [default: {otherwise}].",
         autocompletion=complete_system,
     )
 
 
 SYSTEM_NAME = system_option("PODIUM_SYSTEM, podium.toml, or elo")
-SETTINGS = Option(
-    None,
+SETTINGS = option(
+    "Set a parameter. To switch off a parameter that allows it, set it to none. Can be repeated.",
     "--set",
     metavar="NAME=VALUE",
-    help="Set a parameter. To switch off a parameter that allows it, set it to none. Can be repeated.",
 )
-SYSTEM_FILE = Option(None, "--system-file", metavar="TOML", help="File with the system's name and parameters.")
+SYSTEM_FILE = option("File with the system's name and parameters.", "--system-file", metavar="TOML")
 PERIOD = Option(
     "event",
     "--period",
@@ -71,35 +69,24 @@ PERIOD = Option(
 
 def pool_option(words: str) -> Any:
     """Return the `--pool` option for a command that reads a file."""
-    return Option(None, "--pool", metavar="NAME", help=words, callback=from_settings("pool"))
+    return option(words, "--pool", metavar="NAME", callback=from_settings("pool"))
 
 
-START = Option(
-    None,
+START = option(
+    "Continue from these ratings: a file from --ratings (only .parquet keeps full states), or a table with "
+    "pool, player, rating and other known values.",
     "--start",
     metavar="RATINGS",
-    help="Continue from these ratings: a file from --ratings (only .parquet keeps full states), or a table with "
-    "pool, player, rating and other known values.",
 )
-MARGIN = Option(
-    None,
-    "--margin",
-    min=0.0,
-    help="Assumed winning margin between two sides, if margins count [default: the usual margin].",
+MARGIN = option(
+    "Assumed winning margin between two sides, if margins count [default: the usual margin].", "--margin", min=0.0
 )
-SHOWN_COLUMNS = Option(
-    None,
-    "--columns",
-    metavar="NAME,...",
-    help="Show these columns, or all [default: those that fit and have values].",
+SHOWN_COLUMNS = option(
+    "Show these columns, or all [default: those that fit and have values].", "--columns", metavar="NAME,..."
 )
 FORM = Option(Format.table, "--format", "-f", help="Output format.")
-STARTED_AT = Option(
-    None, metavar="DATE", help="Date of the events if they have none. With --every, the date of the first event."
-)
-EVERY = Option(
-    None, metavar="SPAN", help="With --started-at, the time between consecutive events, such as 7d, 2w, 1mo or 1y."
-)
+STARTED_AT = option("Date of the events if they have none. With --every, the date of the first event.", metavar="DATE")
+EVERY = option("With --started-at, the time between consecutive events, such as 7d, 2w, 1mo or 1y.", metavar="SPAN")
 
 
 def dated(rows: Any, started_at: str | None, every: str | None) -> tuple[Any, str]:

@@ -89,6 +89,14 @@ def test_only_the_first_append_shares_the_last_chunk():
         assert [np.shares_memory(*pair) for pair in rows] == [True] * 8 + [shares_last] * 2
 
 
+def test_memory_includes_the_room_for_more_rows_and_counts_it_once():
+    two = Columns({"number": np.int64}).appended({"number": np.arange(2)})
+    three = two.appended({"number": np.arange(1)})
+    assert two.memory() == three.memory()
+    assert [*two.memory().values()] == [4 * 8]
+    assert [*three.updated(np.array([0]), {"number": np.array([9])}).memory().values()] == [3 * 8]
+
+
 @given(st.lists(st.integers(0, 20)), st.integers(-1, 21))
 def test_bisection_counts_smaller_values(values, bound):
     values.sort()

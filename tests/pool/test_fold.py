@@ -19,7 +19,7 @@ import histories
 from test_any_order import Model
 
 from podium.errors import PodiumError
-from podium.pool import columns, contents, rating, states, texts
+from podium.pool import columns, contents, fold, rating, states, texts
 from podium.store import Store
 from podium.systems import make_system
 
@@ -35,6 +35,7 @@ def small_parts():
         mock.patch.multiple(columns, CHUNK_BITS=2, CHUNK_ROWS=4, PART_CHUNKS=2),
         mock.patch.multiple(contents, MAX_OPEN=3, STORED_ROWS=9),
         mock.patch.multiple(texts, MAX_OPEN=3, PART_TEXTS=2),
+        mock.patch.multiple(fold, FEW_ENTRIES=1, PART_ENTRIES=7),
         mock.patch.multiple(states, BLOCK_EVENTS=3, PART_BYTES=4_000),
         mock.patch.object(rating, "SPAN_EVENTS", 4),
     ):

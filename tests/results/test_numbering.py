@@ -55,6 +55,13 @@ def test_texts_are_numbered_by_first_appearance(numbering, texts, units):
         assert (numbered.code.tolist(), numbered.first.tolist()) == by_dictionary(keys)
 
 
+@given(st.lists(st.integers(-3, 2**41), max_size=40).map(lambda numbers: [*numbers, *numbers[::2]]))
+def test_integers_are_numbered_by_first_appearance(numbering, numbers):
+    series = pl.Series(numbers, dtype=pl.Int64)
+    for numbered in (hashing.number_texts(series), hashing.number_runs(series)):
+        assert (numbered.code.tolist(), numbered.first.tolist()) == by_dictionary(numbers)
+
+
 @given(texts=TEXTS, units=UNITS)
 def test_texts_are_called_distinct_exactly_if_they_are(numbering, texts, units):
     series = pl.Series(texts, dtype=pl.String)

@@ -125,7 +125,9 @@ def joined(parts: list[Rows], width: int) -> Rows:
 def players_twice(table: pl.DataFrame) -> dict[int, int]:
     """Return, by uid, the number of the first player who appears twice in a heat, for events with such a player."""
     has_heats, uid = "heat" in table.columns, table["uid"].to_numpy()
-    places = table["player"] + "\n" + table["heat"].fill_null("") if has_heats else table["player"]
+    places = table["player"]
+    if has_heats:
+        places = places.cast(pl.String) + "\n" + table["heat"].fill_null("")
     if surely_distinct_within(places, np.cumsum(run_bounds(uid)[:-1], dtype=index_type(uid.size))):
         return {}
     doubles = table.filter(table.select("uid", "player", *(["heat"] if has_heats else [])).is_duplicated())

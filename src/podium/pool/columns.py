@@ -36,9 +36,12 @@ class Columns:
         self._room = iter(room)  # the memory of the last chunk, with room for more rows; the first append takes it
 
     def memory(self) -> dict[int, int]:
-        """Return the size of each chunk in bytes. Chunks are identified by `id`, because snapshots share them."""
-        row = sum(int(kind.itemsize) for kind in self._types.values())
-        return {id(chunk): row * len(next(iter(chunk.values()))) for chunk in self._chunks}
+        """Return the size of each array in bytes, with the room for more rows. Arrays are identified by `id`.
+
+        Snapshots share arrays, and chunks can be views of the same array.
+        """
+        views = (array for chunk in self._chunks for array in chunk.values())
+        return {id(owner): owner.nbytes for owner in (each if each.base is None else each.base for each in views)}
 
     def shares_chunks(self, other: "Columns") -> bool:
         """Return True if both have the same complete chunks, and at least one, so that they differ in less than one."""

@@ -65,6 +65,18 @@ class Contents:
             new._open = ()
         return new
 
+    def extended(self, bodies: Sequence[bytes]) -> tuple["Contents", pl.Series | None]:
+        """Return a new object with these contents appended and parsed at once, and the date in each one's first row.
+
+        The dates are strings, or None if no row has a date.
+        """
+        new, frame = Contents(), frame_of(bodies, {"started_at": pl.String})
+        dates = frame.drop_in_place("started_at") if "started_at" in frame.columns else None
+        part = part_of(self.size, bodies, compact(frame))
+        opened = self._parsed_open(np.arange(self.size - len(self._open), self.size))
+        new._parts, new.size = (*self._parts, *opened, part), self.size + len(bodies)
+        return new, None if dates is None else dates.gather(part.bounds[:-1])
+
     def rows(self, number: int) -> list[dict[str, Any]] | None:
         """Return the rows of an event's content, as in its lines, or None if it was parsed together with others."""
         at = number - self.size + len(self._open)
@@ -72,11 +84,12 @@ class Contents:
             return None
         return [json.loads(line) for line in self._open[at].splitlines()]
 
-    def table(self, numbers: Integers, **values: Any) -> pl.DataFrame:
+    def table(self, numbers: Integers, players: Any = pl.String, **values: Any) -> pl.DataFrame:
         """Return the rows of several events' contents as a results table, in the order of `numbers`.
 
         Args:
             numbers: the numbers of the contents, each at most once.
+            players: the type of the columns with numbers of players and equipment.
             values: columns with one value per content, such as `event_id` and `started_at` (in microseconds since
                 1970).
         """
@@ -99,7 +112,7 @@ class Contents:
             begins = (np.cumsum(lengths) - lengths)[order]
             lengths = lengths[order]
             frame = frame[rows_of(begins, lengths)]
-        return as_results(frame, lengths, values)
+        return as_results(frame, lengths, values, players)
 
     def equals(self, number: int, body: bytes) -> bool:
         """Return True if an event's content has the same results as a body, in the same order."""
@@ -149,26 +162,35 @@ class Contents:
 def parsed(first: int, bodies: Sequence[bytes]) -> Part:
     """Parse consecutive contents, numbered from `first` on."""
     # in pieces, because the text of a whole season takes up much memory
-    frames = [rows_in(bodies[begin : begin + MAX_OPEN]) for begin in range(0, len(bodies), MAX_OPEN)]
+    frames = [compact(frame_of(bodies[begin : begin + MAX_OPEN])) for begin in range(0, len(bodies), MAX_OPEN)]
+    return part_of(first, bodies, pl.concat(frames, how="diagonal").rechunk())
+
+
+def part_of(first: int, bodies: Sequence[bytes], frame: pl.DataFrame) -> Part:
+    """Return the part with the parsed rows of consecutive contents, numbered from `first` on."""
     sizes = np.fromiter((body.count(b"\n") for body in bodies), np.int64, len(bodies))
-    frame = pl.concat(frames, how="diagonal").rechunk()
     return Part.of(first, np.concatenate([[0], np.cumsum(sizes)]), frame)
 
 
-def rows_in(bodies: Sequence[bytes]) -> pl.DataFrame:
-    """Return the rows of consecutive events' contents, without columns that have no values."""
+def frame_of(bodies: Sequence[bytes], more: Mapping[str, Any] | None = None) -> pl.DataFrame:
+    """Return the rows of consecutive events' contents, without columns that have no values.
+
+    Args:
+        more: the types of further columns.
+    """
     text = b"".join(bodies)
     for truth, number in ((b"true", b"1.0"), (b"false", b"0.0")):
         text = text.replace(b'"handicap":' + truth, b'"handicap":' + number)
     equipment = {name.decode() for name in shared_names(text)} if b'"shared:' in text else ()
-    schema = SCHEMA | {"player": pl.Int32} | dict.fromkeys(sorted(equipment), pl.Int64)
-    frame = pl.read_ndjson(io.BytesIO(text), schema={name: kind for name, kind in schema.items() if name != "event_id"})
-    return pl.DataFrame([compact(column) for column in frame if column.null_count() < len(column)])
+    schema = {**SCHEMA, "player": pl.Int32, **dict.fromkeys(sorted(equipment), pl.Int64), **(more or {})}
+    del schema["event_id"]
+    frame = pl.read_ndjson(io.BytesIO(text), schema=schema)
+    return frame.select(column.name for column in frame if column.null_count() < len(column))
 
 
-def compact(column: pl.Series) -> pl.Series:
-    """Return a column that stores each distinct string only once."""
-    return column.cast(pl.Categorical) if column.dtype == pl.String else column
+def compact(frame: pl.DataFrame) -> pl.DataFrame:
+    """Return a table that stores each distinct string of a column only once."""
+    return pl.DataFrame([each.cast(pl.Categorical) if each.dtype == pl.String else each for each in frame])
 
 
 def rows_of(begins: Integers, lengths: Integers) -> Integers:
@@ -177,7 +199,7 @@ def rows_of(begins: Integers, lengths: Integers) -> Integers:
     return np.repeat(begins - ends + lengths, lengths) + np.arange(ends[-1] if ends.size else 0)
 
 
-def as_results(frame: pl.DataFrame, lengths: Integers, values: Mapping[str, Any]) -> pl.DataFrame:
+def as_results(frame: pl.DataFrame, lengths: Integers, values: Mapping[str, Any], players: Any) -> pl.DataFrame:
     """Return parsed rows as a checked results table. Each content's values are repeated in all of its rows."""
     content = np.repeat(np.arange(lengths.size), lengths)
     columns = {name: pl.Series(name, cells)[content] for name, cells in values.items()}
@@ -186,7 +208,7 @@ def as_results(frame: pl.DataFrame, lengths: Integers, values: Mapping[str, Any]
         name, missing = column.name, column.null_count()
         if missing == len(column):
             continue
-        whole = column.cast(pl.String if holds_player_numbers(name) else SCHEMA[name])
+        whole = column.cast(players if holds_player_numbers(name) else SCHEMA[name])
         columns[name] = whole.fill_null(FILLED[name]) if missing and name in FILLED else whole
     given = in_order(columns)
     others = [name for name in values if name not in given]

@@ -2,9 +2,10 @@
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from itertools import count, groupby, islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -34,6 +35,9 @@ from podium.version import ARITHMETIC
 
 # The beginning of an event's first line, with its number or date before all other columns.
 HEAD = re.compile(rb'\{(?:"sequence":([^,]+),)?"event_id":"(?:[^"\\]|\\.)*"(?:,"started_at":"([^"]+)")?').match
+DATES = "%Y-%m-%dT%H:%M:%S%.f%z"  # the format of `started_at` in the log
+PART_ENTRIES = 4_096  # number of log entries whose events are added at once
+FEW_ENTRIES = 64  # up to this many entries are applied one by one
 NEW_EVENT = dict.fromkeys(EVENT_TYPES, 0) | {"content": NONE, "match": NONE, "present": NONE, "earlier_result": NONE}
 VOIDED_REASON, SUPERSEDED_REASON = REASONS.index("voided"), REASONS.index("superseded")
 
@@ -85,6 +89,14 @@ class TableDraft:
         """Change values in a row."""
         self.changed.setdefault(number, {}).update(cells)
 
+    def extend(self, texts: Sequence[str], columns: Mapping[str, Any]) -> None:
+        """Add many rows at once. Columns that are not given have the values of a new row."""
+        if self.added:
+            self.ids, self.columns = self.finished()
+            self.added, self.changed = {}, {}
+        blank = {name: np.full(len(texts), value) for name, value in self.blank.items()}
+        self.ids, self.columns = self.ids.appended(texts), self.columns.appended({**blank, **columns})
+
     def finished(self) -> tuple[Texts, Columns]:
         """Return the IDs and the columns after all entries have been applied."""
         columns, size = self.columns, self.columns.size
@@ -113,7 +125,7 @@ class Draft:
     fixtures: TableDraft
     new_starts: dict[int, tuple[str, Start]] = field(default_factory=dict)  # like `direct_starts` of a snapshot
     new_details: dict[int, int] = field(default_factory=dict)  # like `details` of a snapshot
-    known: dict[str, int] = field(default_factory=dict)  # uids in `base` that were looked up together, or -1, by id
+    known: dict[str, int] = field(default_factory=dict)  # uids that were looked up together, by id
     first: OrderKey | None = None  # key of the first event from which ratings may change
     seq: int = 0  # number of the newest entry
     is_rewritten: bool = False  # True if an entry replaced texts of earlier entries, so that the whole log must be read
@@ -133,7 +145,7 @@ class Draft:
     def find(self, event_id: str) -> int:
         """Return the uid of the event with this ID, or -1."""
         uid = self.table.added.get(event_id, self.known.get(event_id))
-        return self.base.events.find(event_id) if uid is None else uid
+        return self.table.ids.find(event_id) if uid is None else uid
 
     def key(self, uid: int) -> OrderKey:
         """Return the key that determines an event's place in the order."""
@@ -149,49 +161,96 @@ class Draft:
         self.affect(OrderKey(started_at, seq))
         return self.table.add(event_id, seq=seq, content_seq=seq, started_at=started_at, **cells)
 
+    def read(self, entries: Iterable[Entry]) -> None:
+        """Apply entries of the log as `follow` does, but add new events by columns, and to no dictionary."""
+        every = iter(entries)
+        while part := [*islice(every, PART_ENTRIES)]:
+            for has_order, run in groupby(part, lambda entry: entry.kind in (kinds.SEASON, kinds.CONFIGURE)):
+                some = [*run]
+                (self.follow if has_order or len(some) <= FEW_ENTRIES else self._read_run)(some)
+
+    def _read_run(self, entries: Sequence[Entry]) -> None:
+        """Apply entries among which the order of the pool's events stays the same."""
+        sent = self._look_up(entries)
+        first, self.contents, starts = self.contents.size, *self._parsed([entry.body for entry in sent])
+        added = dict[int, str]()  # ids of new events, by the place among the contents
+        new = {subject for subject, uid in self.known.items() if uid < 0}
+        for k, entry in enumerate(sent) if new else ():
+            if entry.subject in new:
+                new.remove(entry.subject)
+                added[k] = entry.subject
+        if added:
+            seqs, times = (np.array([values[k] for k in added]) for values in ([entry.seq for entry in sent], starts))
+            self.affect(OrderKey(int(times.min()), 0))
+            self.known |= zip(added.values(), range(self.table.size, self.table.size + len(added)), strict=True)
+            contents = first + np.array([*added])
+            cells = {"seq": seqs, "content_seq": seqs, "started_at": times, "content": contents}
+            self.table.extend([*added.values()], cells)
+        places_in_turn = count()
+        for entry in entries:
+            if entry.kind not in kinds.WITH_CONTENT:
+                self._follow_act(entry)
+            elif (k := next(places_in_turn)) not in added:
+                self._follow_content(entry, first + k, starts[k])
+            elif entry.match_id is not None:
+                self._follow_result(self.known[entry.subject], entry.match_id, entry.present or 0)
+        self.seq = entries[-1].seq
+
+    def _parsed(self, bodies: Sequence[bytes]) -> tuple[Contents, list[int]]:
+        """Return the contents with new ones, and the starts of their events."""
+        contents, dates = self.contents.extended(bodies)
+        times = None if dates is None else dates.str.to_datetime(DATES, time_unit="us", strict=False)
+        if times is None or times.null_count():  # for example, because the events have numbers
+            return contents, [*map(self._start_of, bodies)]
+        self._start_of(bodies[0])  # decides the order of a new pool
+        return contents, times.to_physical().to_list()
+
     def follow(self, entries: Iterable[Entry]) -> None:
         """Apply entries of the log to the draft, in order."""
-        bodies: list[bytes] = []
-        for entry in self._look_up(entries):
+        every, bodies = [*entries], list[bytes]()
+        self._look_up(every)
+        for entry in every:
+            if entry.kind in kinds.WITH_CONTENT:
+                self._follow_content(entry, self.contents.size + len(bodies), self._start_of(entry.body))
+                bodies.append(entry.body)
+            else:
+                self._follow_act(entry)
             self.seq = entry.seq
-            match entry.kind:
-                case kinds.SUBMIT | kinds.AMEND | kinds.MOVE:
-                    self._follow_content(entry, self.contents.size + len(bodies))
-                    bodies.append(entry.body)
-                case kinds.VOID | kinds.UNVOID:
-                    self._follow_void(entry)
-                case kinds.MERGE | kinds.UNMERGE:
-                    self._follow_merge(entry)
-                case kinds.SEASON:
-                    season = json.loads(entry.body)
-                    uid = self.add_event("\0" + entry.subject, entry.seq, season["started_at"], status=SEASON)
-                    self.seasons = {
-                        **self.seasons,
-                        uid: Season(entry.subject, season["keep"], season.get("widens", False)),
-                    }
-                case kinds.REGISTER:
-                    expires_at = json.loads(entry.body)["expires_at"]
-                    self.matches.change(self.matches.number(entry.subject), seq=entry.seq, expires_at=expires_at)
-                case kinds.PLAN:
-                    starts_at = json.loads(entry.body)["starts_at"]
-                    cells = {"seq": entry.seq, "starts_at": starts_at, "is_cancelled": 0}
-                    self.fixtures.change(self.fixtures.number(entry.subject), **cells)
-                case kinds.CANCEL:
-                    self.fixtures.change(self.fixtures.number(entry.subject), is_cancelled=1)
-                case kinds.REDACT:
-                    self.is_rewritten = self.base.seq > 0
-                case _:
-                    self._follow_setting(entry)
         self.contents = self.contents.appended(bodies)
 
-    def _look_up(self, entries: Iterable[Entry]) -> Iterable[Entry]:
-        """Find the events of all entries at once, which is faster than searching one by one."""
-        if not self.base.events.size:
-            return entries
-        every = [*entries]
-        subjects = [entry.subject for entry in every if entry.kind in kinds.WITH_CONTENT]
-        self.known |= zip(subjects, self.base.events.ids.find_all(subjects), strict=True)
-        return every
+    def _look_up(self, entries: Sequence[Entry]) -> list[Entry]:
+        """Find the events of all entries at once, which is faster than one by one. Return entries with contents."""
+        sent = [entry for entry in entries if entry.kind in kinds.WITH_CONTENT]
+        subjects = [entry.subject for entry in sent if entry.subject not in self.table.added]
+        self.known = dict(zip(subjects, self.table.ids.find_all(subjects), strict=True)) | self.table.added
+        return sent
+
+    def _follow_act(self, entry: Entry) -> None:
+        match entry.kind:
+            case kinds.VOID | kinds.UNVOID:
+                self._follow_void(entry)
+            case kinds.MERGE | kinds.UNMERGE:
+                self._follow_merge(entry)
+            case kinds.SEASON:
+                season = json.loads(entry.body)
+                uid = self.add_event("\0" + entry.subject, entry.seq, season["started_at"], status=SEASON)
+                self.seasons = {
+                    **self.seasons,
+                    uid: Season(entry.subject, season["keep"], season.get("widens", False)),
+                }
+            case kinds.REGISTER:
+                expires_at = json.loads(entry.body)["expires_at"]
+                self.matches.change(self.matches.number(entry.subject), seq=entry.seq, expires_at=expires_at)
+            case kinds.PLAN:
+                starts_at = json.loads(entry.body)["starts_at"]
+                cells = {"seq": entry.seq, "starts_at": starts_at, "is_cancelled": 0}
+                self.fixtures.change(self.fixtures.number(entry.subject), **cells)
+            case kinds.CANCEL:
+                self.fixtures.change(self.fixtures.number(entry.subject), is_cancelled=1)
+            case kinds.REDACT:
+                self.is_rewritten = self.base.seq > 0
+            case _:
+                self._follow_setting(entry)
 
     def _follow_setting(self, entry: Entry) -> None:
         match entry.kind:
@@ -218,8 +277,7 @@ class Draft:
                 description = PoolDescription(**json.loads(entry.body))
                 self.pool = replace(self.pool, description=description)
 
-    def _follow_content(self, entry: Entry, content: int) -> None:
-        started_at = self._start_of(entry.body)
+    def _follow_content(self, entry: Entry, content: int, started_at: int) -> None:
         uid = self.find(entry.subject)
         if uid < 0:
             uid = self.add_event(entry.subject, entry.seq, started_at, content=content)

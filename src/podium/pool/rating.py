@@ -101,7 +101,7 @@ class Rater:
         counting = are_counting(status)
         if self.everyone is None and uids.size == 1 and counting[0] and self.rate_single(int(uids[0])):
             return
-        table = results_of(self.after, uids[counting])
+        table = results_of(self.after, uids[counting], pl.String if system.kinds else pl.Int64)
         twice = players_twice(table) if table.height else {}
         if twice:
             table = table.filter(~pl.col("uid").is_in([*twice]))
@@ -204,24 +204,28 @@ class Rater:
         return True
 
 
-def results_of(snapshot: Snapshot, uids: Array) -> pl.DataFrame:
-    """Return the results of events after resolving merged accounts. `event_id` contains the uid as a string."""
-    table = sent_results_of(snapshot, uids)
+def results_of(snapshot: Snapshot, uids: Array, players: Any = pl.String) -> pl.DataFrame:
+    """Return the results of events after resolving merged accounts. `event_id` contains the uid.
+
+    Args:
+        snapshot: the pool.
+        uids: the events.
+        players: the type of players and of `event_id`. Numbers are faster, but names of equipment need strings.
+    """
+    table = sent_results_of(snapshot, uids, players)
     if not snapshot.merged or table.is_empty():
         return table
-    ends = {str(number): str(into) for number, into in snapshot.merged.items()}
-    return table.with_columns(pl.col([*filter(holds_player_numbers, table.columns)]).replace(ends))
+    ends = (pl.Series([*numbers]).cast(players) for numbers in (snapshot.merged.keys(), snapshot.merged.values()))
+    return table.with_columns(pl.col([*filter(holds_player_numbers, table.columns)]).replace(*ends))
 
 
-def sent_results_of(snapshot: Snapshot, uids: Array) -> pl.DataFrame:
-    """Return the results of events as they were sent, without resolving merges.
-
-    `event_id` contains the uid as a string.
-    """
-    columns = snapshot.events.columns
+def sent_results_of(snapshot: Snapshot, uids: Array, players: Any = pl.String) -> pl.DataFrame:
+    """Return the results of events as `results_of` does, but as they were sent, without resolving merges."""
+    columns, ids = snapshot.events.columns, pl.Series(uids)
     return snapshot.contents.table(
-        columns.at("content", uids), event_id=uids.astype(str), started_at=columns.at("started_at", uids), uid=uids
-    )
+        columns.at("content", uids), players, event_id=ids.cast(players), started_at=columns.at("started_at", uids),
+        uid=ids,
+    )  # fmt: skip
 
 
 def roster_before(snapshot: Snapshot, position: int, slots: Array) -> Roster:

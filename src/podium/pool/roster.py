@@ -29,8 +29,8 @@ def as_results(pool: Pool, table: pl.DataFrame) -> Results:
 
 
 def entrant_numbers(names: pl.Series) -> Integers:
-    """Return the numbers of encoded players and equipment, which are at the end of their names."""
-    return names.str.extract(r"(-?\d+)$").cast(pl.Int64).to_numpy()
+    """Return the numbers of encoded players and equipment, which are their names, or at the end of their names."""
+    return names.to_numpy() if names.dtype == pl.Int64 else names.str.extract(r"(-?\d+)$").cast(pl.Int64).to_numpy()
 
 
 def entering_states(system: System, numbers: Integers, starts: Mapping[int, Start]) -> States:

@@ -108,7 +108,7 @@ def number_names(names: Sequence[Hashable]) -> Numbered:
 
 
 def number_texts(texts: pl.Series, within: Integers | None = None) -> Numbered:
-    """Number non-null strings by first appearance.
+    """Number non-null strings, or integers, by first appearance.
 
     Strings with different numbers in `within`, an array of shape (rows,), count as different.
     """
@@ -116,6 +116,10 @@ def number_texts(texts: pl.Series, within: Integers | None = None) -> Numbered:
         names = texts.to_list()
         return number_names(names if within is None else list(zip(names, within.tolist(), strict=True)))
     kind = index_type(texts.len())
+    if texts.dtype.is_integer() and within is None:
+        _, first, code = np.unique(texts.to_numpy(), return_index=True, return_inverse=True)
+        order = np.argsort(first)
+        return Numbered(np.argsort(order).astype(kind)[code], first[order].astype(kind))
     if texts.len() >= COMPILED_MIN_ROWS:
         hashes = hashes_of(texts)
         if within is not None:

@@ -297,7 +297,7 @@ def drafted(pool: PoolView, base: Snapshot | None) -> Draft:
     """Apply the log to a snapshot, or to an empty pool, and return the draft before anything is rated."""
     draft = Draft.of(unfolded(pool) if base is None else base)
     try:
-        draft.follow(entries_after(pool, draft.seq))
+        draft.read(entries_after(pool, draft.seq))
     except UNREADABLE as error:
         reason = first_line(error)
         raise StoreError(

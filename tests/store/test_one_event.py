@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from podium.engine.heats import encode_small, entries_of
 from podium.engine.tables.encoding import encode
-from podium.log.content import read_contents
+from podium.log.content import json_lines, read_contents
 from podium.log.pools import Pool
 from podium.pool.fold import Draft, Entry
 from podium.pool.rating import MAX_SINGLE_ROWS, Rater, rate
@@ -54,7 +54,8 @@ def events(draw, event_id="e", when=START, system=""):
 
 def body_of(rows):
     (content,) = read_contents(rows, "main", lambda _column, _names: set()).values()
-    return content.body(NUMBERS)
+    (text,) = json_lines([content], NUMBERS.__getitem__)
+    return text.encode()
 
 
 def follow(snapshot, *entries):
@@ -166,8 +167,9 @@ def test_a_large_event_is_rated_as_a_batch():
     for size, is_alone in ((MAX_SINGLE_ROWS, True), (MAX_SINGLE_ROWS + 1, False)):
         numbers = {f"p{k}": k for k in range(1, size + 1)}
         rows = [{"event_id": "e", "started_at": START, "player": name, "position": k} for name, k in numbers.items()]
-        (content,) = read_contents(rows, "main", lambda _column, _names: set()).values()
-        entry = Entry(2, "submit", "e", content.body(numbers))
+        contents = read_contents(rows, "main", lambda _column, _names: set()).values()
+        (text,) = json_lines(contents, numbers.__getitem__)
+        entry = Entry(2, "submit", "e", text.encode())
         assert note_singles(lambda entry=entry: follow(empty(pool_of("elo")), entry)) == [is_alone]
 
 

@@ -70,11 +70,13 @@ class Columns:
         """Return the values of a column in these rows, in the order of `rows`."""
         if not rows.size:
             return np.empty(0, self._types[name])
+        if rows.size <= FEW_ROWS:
+            return np.array([self.value(name, row) for row in rows.tolist()])
         chunks, first, last = self._chunks, int(rows.min()) >> CHUNK_BITS, int(rows.max()) >> CHUNK_BITS
         if first == last:  # `take` is ten times as fast as `[rows]` for wide rows
             return chunks[first][name].take(rows & CHUNK_ROWS - 1, axis=0)
         if rows.size <= FEW_ROWS * (last + 1 - first):
-            return np.array([chunks[row >> CHUNK_BITS][name][row & CHUNK_ROWS - 1] for row in rows.tolist()])
+            return np.array([self.value(name, row) for row in rows.tolist()])
         number = (rows >> CHUNK_BITS).astype(np.uint16)  # numpy sorts this type in linear time
         order = np.argsort(number, kind="stable") if (number[1:] < number[:-1]).any() else None
         ordered, number = (rows, number) if order is None else (rows[order], number[order])

@@ -99,6 +99,8 @@ class TableDraft:
 
     def finished(self) -> tuple[Texts, Columns]:
         """Return the IDs and the columns after all entries have been applied."""
+        if not self.changed:
+            return self.ids, self.columns
         columns, size = self.columns, self.columns.size
         old = {number: cells for number, cells in self.changed.items() if number < size}
         for name in {name for cells in old.values() for name in cells}:
@@ -396,6 +398,8 @@ class Draft:
 
 def in_order(columns: Any, uids: Array) -> Array:
     """Return the indices that sort these events into the order in which they are rated."""
+    if uids.size == 1:
+        return np.zeros(1, np.int64)
     started_at, seq = columns.at("started_at", uids), columns.at("seq", uids)
     falls = (started_at[1:] < started_at[:-1]) | ((started_at[1:] == started_at[:-1]) & (seq[1:] < seq[:-1]))
     return np.lexsort((seq, started_at)) if falls.any() else np.arange(uids.size)

@@ -113,6 +113,8 @@ class Moves:
 
     def count_others(self, uids: Sequence[int]) -> int:
         """Count the rows of other events than these that are new or have changed."""
+        if {*self.after.events.order.part("uid", self.ratings.position).tolist()} <= {*uids}:
+            return 0
         others = np.isin(self.after.rows.part("event", self.ratings.first_row), uids, invert=True)
         return int(self.is_written[others].sum()) if others.any() else 0
 

@@ -95,12 +95,12 @@ class Rater:
 
     def rate_span(self, uids: Array) -> None:
         """Rate consecutive events and seasons."""
+        if self.everyone is None and uids.size == 1 and self.rate_single(int(uids[0])):
+            return
         columns, system = self.after.events.columns, self.system
         status = columns.at("status", uids)
         is_season = status == SEASON
         counting = are_counting(status)
-        if self.everyone is None and uids.size == 1 and counting[0] and self.rate_single(int(uids[0])):
-            return
         table = results_of(self.after, uids[counting], pl.String if system.kinds else pl.Int64)
         twice = players_twice(table) if table.height else {}
         if twice:
@@ -160,6 +160,8 @@ class Rater:
         Return False if the event must be rated in a batch.
         """
         columns, pool = self.after.events.columns, self.after.pool
+        if columns.value("status", uid) not in (RATED, UNRATED):
+            return False
         rows = self.after.contents.rows(int(columns.value("content", uid)))
         if (
             rows is None

@@ -123,7 +123,7 @@ class Snapshots:
         """
         return max((place.seq for _, place in self._followed(name).snapshots), default=0)
 
-    def at(self, pool: PoolView, *, refuse_long: bool = False) -> Snapshot:
+    def at(self, pool: "PoolReader", *, refuse_long: bool = False) -> Snapshot:
         """Return a pool as its transaction sees it, folding any missing entries in this thread.
 
         A snapshot is trusted only if the log still contains its entry with the same hash. Otherwise, for example if an
@@ -132,8 +132,8 @@ class Snapshots:
         Raises:
             BehindError: `refuse_long` is set, and more than `SHORT_EVENTS` events would have to be rated.
         """
-        place = newest_place(pool)
-        found = self._followed(pool.name).snapshots.get((pool.id, place))
+        place = pool.place
+        found = self.find(pool, place)
         if found is None:
             draft = drafted(pool, self._base(pool, place))
             if refuse_long and not is_short(draft):

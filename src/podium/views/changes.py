@@ -59,9 +59,9 @@ class Changes:
     def by_events(cls, snapshot: Snapshot, positions: Array) -> tuple["Changes", Array]:
         """Return the players' changes from the events at these positions, and for each the position of its event."""
         begins, lengths = snapshot.spans(positions)
-        every = cls(snapshot, rows_of(begins, lengths))
+        every, event = cls(snapshot, rows_of(begins, lengths)), np.repeat(np.arange(lengths.size), lengths)
         chosen = is_player(every.slots)
-        return every.at(chosen), np.repeat(np.arange(lengths.size), lengths)[chosen]
+        return every.where(chosen), event[chosen]
 
     def __len__(self) -> int:
         return len(self.rows)

@@ -184,8 +184,8 @@ def number(draft: Draft, seqs: list[int]) -> None:
     """Replace the placeholders in a draft that has not been rated yet by the numbers of log entries."""
     draft.seq = seqs[-1]
     for cells in draft.table.changed.values():
-        for name in cells.keys() & {"seq", "content_seq"}:
-            if cells[name] >= FIRST_PLACEHOLDER:
+        for name in ("seq", "content_seq"):
+            if cells.get(name, 0) >= FIRST_PLACEHOLDER:
                 cells[name] = seqs[cells[name] - FIRST_PLACEHOLDER]
 
 

@@ -91,7 +91,7 @@ FOLLOW_EVENT = (  # the data from sheets stays the same when events get another 
     )
     .values(content_seq=sa.bindparam("present"))
 )
-COUNT_WITNESS = sa.select(sa.func.count()).where(of_pool(witness), witness.c.part < sa.bindparam("first"))
+SELECT_WITNESS_PART = sa.select(witness.c.part).where(of_pool(witness), witness.c.part == sa.bindparam("part"))
 DELETE_WITNESS = sa.delete(witness).where(of_pool(witness), witness.c.part >= sa.bindparam("first"))
 
 
@@ -101,7 +101,7 @@ def record(proposal: Proposal) -> Logged:
     former = contents_before(proposal) if proposal.kind == CONFIGURE and proposal.sets_order else {}
     insert_players(pool, proposal.newcomers.items())
     logged = append(pool, proposal.kind, proposal.entries)
-    for entry, seq in zip(proposal.entries, logged.seqs, strict=True):
+    for entry, seq in zip(proposal.entries, logged.seqs, strict=True) if former else ():
         if entry.subject in former:
             pool.run(FOLLOW_EVENT, event=entry.subject, former=former[entry.subject], present=seq)
     if proposal.columns:
@@ -131,10 +131,10 @@ def keep_sheet(proposal: Proposal, seqs: Sequence[int] = ()) -> None:
 
 
 def store_witness(pool: PoolView, snapshot: Snapshot, first_row: int = 0) -> None:
-    """Store the ledger's digests from a row on. If earlier digests are missing, store all digests."""
+    """Store the ledger's digests from a row on. If the digest before it is missing, store all digests."""
     first = part_of(first_row)
-    ((known,),) = pool.run(COUNT_WITNESS, first=first)
-    first = first if known == first else 0
+    if first and not pool.run(SELECT_WITNESS_PART, part=first - 1):
+        first = 0
     pool.run(DELETE_WITNESS, first=first)
     insert(
         pool.connection, witness, [(pool.id, first + k, digest) for k, digest in enumerate(digests(snapshot, first))]

@@ -9,7 +9,7 @@ from functools import partial
 from itertools import count, pairwise
 from typing import Any, NamedTuple
 
-from podium.log.content import difference, head_begin, lines_of, numbers_in
+from podium.log.content import difference, digests_of, head_begin, lines_of, numbers_in
 from podium.log.database import StoreError
 from podium.log.log import AMEND, MOVE, SUBMIT, UNVOID, VOID, LogEntry, admit_reason, json_entry
 from podium.log.players import Numbered, names_of, provisional_numbers, public_id, sent_numbers
@@ -323,15 +323,14 @@ class Draft:
         match_id, reason = (None, "") if other is None else (other.event.match_id, self.reason)
         if other is None or not one.is_same:
             sent = submission.SentEvent(content, self.actor, match_id, None, reason)
-            entry = submission.to_entry(self.pool, sent, self.numbered.numbers, late=True)._replace(kind=kind)
+            (entry,) = submission.to_entries(self.pool, [sent], self.numbered.numbers, late=True)
         else:
             event = other.event
             was, begin = (head_begin(event.event_id, self.pool.order, start) for start in (event.started_at, one.start))
             # its players stay the same, even if their names have changed
             body = other.body.replace(was.encode(), begin.encode())
-            own = other.digest, match_id, event.present, reason, kind
-            entry = LogEntry(event.event_id, body, self.actor, *own)
-        self.entries.append(entry)
+            entry = LogEntry(event.event_id, body, self.actor, other.digest, match_id, event.present, reason)
+        self.entries.append(entry._replace(kind=kind))
         return FIRST_PLACEHOLDER + len(self.entries) - 1
 
     def set_voided(self, event_id: str, kind: str) -> None:
@@ -452,9 +451,8 @@ def has_content(pool: PoolReader, one: Sent, other: Stored) -> bool:
     content = one.content.renamed(other.event.event_id)
     if content.order is not None and content.started_at != other.event.started_at:
         return False
-    if one.lines == other.lines or other.digest in [
-        version.digest(pool.secret) for version in (content, content.sent) if version
-    ]:
+    versions = [version for version in (content, content.sent) if version]
+    if one.lines == other.lines or other.digest in digests_of(versions, pool.secret):
         return True
     at = content.at(pool.order or DATED, other.event.started_at)
     return other.event.match_id is not None and submission.has_content(pool, other.event, at)

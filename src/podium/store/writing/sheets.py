@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import sqlalchemy as sa
 
-from podium.log.content import Content, head_begin, row_set, start_in
+from podium.log.content import Content, head_begin, json_lines, row_set, start_in
 from podium.log.log import admit_reason, bodies_of, contents_of
 from podium.log.players import public_id, sent_numbers
 from podium.log.pools import DATED, Order, Pool
@@ -283,8 +283,9 @@ def sent_events(pool: PoolReader, contents: Mapping[str, Content]) -> list[Sent]
     """Return the events of a sheet, by the sheet's own IDs."""
     names = sorted({name for content in contents.values() for name in content.names})
     written = {name: repr(name) for name in names} | sent_numbers(pool, names)
+    texts = json_lines(contents.values(), written.__getitem__, [""] * len(contents))
     return [
-        Sent(own_id, content, row_set(content.lines("", written.__getitem__))) for own_id, content in contents.items()
+        Sent(own_id, content, row_set(text)) for (own_id, content), text in zip(contents.items(), texts, strict=True)
     ]
 
 

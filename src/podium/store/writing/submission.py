@@ -10,7 +10,18 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from podium.errors import Fault, ResultsError, UnknownError
-from podium.log.content import Absent, Content, difference, lines_of, numbers_in, plain_contents, read_contents, row_set
+from podium.log.content import (
+    Absent,
+    Content,
+    difference,
+    digests_of,
+    json_lines,
+    lines_of,
+    numbers_in,
+    plain_contents,
+    read_contents,
+    row_set,
+)
 from podium.log.database import StoreError
 from podium.log.log import AMEND, SUBMIT, UNVOID, VOID, LogEntry, bodies_of, contents_of, json_entry
 from podium.log.players import (
@@ -100,7 +111,7 @@ def submit_contents(
     sent_names = (name for event in new_events.values() for name in event.content.names)
     numbers, newcomers, names = provisional_numbers(pool, sent_names)
     refuse_player_twice(pool, (event.content for event in new_events.values()), numbers)
-    entries = tuple(to_entry(pool, event, numbers, late=False) for event in new_events.values())
+    entries = to_entries(pool, [*new_events.values()], numbers, late=False)
     warnings = warnings_about(new_events, confusables_of(pool, list(newcomers.values())))
     return Proposal(pool, SUBMIT, entries, senders, known, warnings, newcomers, names, sets_order=sets_order)
 
@@ -135,8 +146,8 @@ def amend(rows: Any, versions: Collection[str] | None = None) -> Act:
             return Proposal(pool, AMEND, sent={event_id: 0}, known={event_id})
         numbers, newcomers, names = provisional_numbers(pool, content.names)
         refuse_player_twice(pool, [content], numbers)
-        entry = to_entry(pool, SentEvent(content, actor, event.match_id, None, reason), numbers, late=True)
-        return Proposal(pool, AMEND, (entry,), {event_id: 0}, newcomers=newcomers, names=names)
+        entries = to_entries(pool, [SentEvent(content, actor, event.match_id, None, reason)], numbers, late=True)
+        return Proposal(pool, AMEND, entries, {event_id: 0}, newcomers=newcomers, names=names)
 
     return propose
 
@@ -330,7 +341,7 @@ Logged = Collection[tuple[bytes, bytes]]  # bodies with their digests
 
 def is_repeat(pool: PoolReader, known: Event, content: Content, logged: Logged) -> bool:
     """Return True if an event was logged with this content, based on the digest or on player numbers."""
-    if content.digest(pool.secret) in [digest for _, digest in logged]:
+    if digests_of([content], pool.secret)[0] in [digest for _, digest in logged]:
         return True
     return is_logged(present_body(pool, known, content), logged)
 
@@ -347,18 +358,24 @@ def present_body(pool: PoolReader, known: Event, content: Content) -> bytes | No
     if not numbers.keys() >= names:
         return None
     _, absent = attendance(pool, known.match_id, content, numbers, late=True)
-    return content.body(numbers, absent)
+    return (json_lines([content], numbers.__getitem__)[0] + content.quit_lines(absent)).encode()
 
 
 # Propose
 
 
-def to_entry(pool: PoolReader, sent: SentEvent, numbers: Mapping[str, int], *, late: bool) -> LogEntry:
-    """Return an event's log entry, with player numbers, and with the missing entrants of its match."""
-    content, actor, match_id, _, reason = sent
-    present, absent = attendance(pool, match_id, content, numbers, late=late)
-    body, digest = content.body(numbers, absent), content.digest(pool.secret)
-    return LogEntry(content.event_id, body, actor, digest, match_id, present, reason)
+def to_entries(
+    pool: PoolReader, sent: Sequence[SentEvent], numbers: Mapping[str, int], *, late: bool
+) -> tuple[LogEntry, ...]:
+    """Return the events' log entries, with player numbers, and with the missing entrants of their matches."""
+    contents = [event.content for event in sent]
+    texts, digests = json_lines(contents, numbers.__getitem__), digests_of(contents, pool.secret)
+    entries = []
+    for (content, actor, match_id, _, reason), text, digest in zip(sent, texts, digests, strict=True):
+        present, absent = attendance(pool, match_id, content, numbers, late=late)
+        body = (text + content.quit_lines(absent)).encode() if absent else text.encode()
+        entries.append(LogEntry(content.event_id, body, actor, digest, match_id, present, reason))
+    return tuple(entries)
 
 
 def refuse_player_twice(pool: PoolReader, contents: Iterable[Content], numbers: Mapping[str, int]) -> None:

@@ -75,11 +75,11 @@ def main() -> None:
             for row in groups[name]:
                 print(row.line(), file=sys.stderr)
             print(f"{name}: {time.perf_counter() - began:.0f} s", file=sys.stderr, flush=True)
+            if chosen.json:  # after each group, so that an interrupted run keeps what it has measured
+                figures = {"load": os.getloadavg()[1], "changes": changes, "ref": chosen.ref}
+                rows = {name: [asdict(row) for row in rows] for name, rows in groups.items()}
+                chosen.json.write_text(json.dumps(figures | {"groups": rows}, indent=1))
     print("\n".join(table(groups)))
-    if chosen.json:
-        figures = {"load": os.getloadavg()[1], "changes": changes, "ref": chosen.ref}
-        rows = {name: [asdict(row) for row in rows] for name, rows in groups.items()}
-        chosen.json.write_text(json.dumps(figures | {"groups": rows}, indent=1))
 
 
 if __name__ == "__main__":

@@ -274,7 +274,7 @@ def strict_json(content: str, name: str, *, literal_numbers: bool = False, place
 
 def depth_exceeds(value: Any, limit: int) -> bool:
     level: list[Any] = [[value]]
-    for _ in range(limit + 2):
+    for _ in range(limit + 1):
         parts = (part.values() if isinstance(part, dict) else part for part in level)
         level = [inner for part in parts for inner in part if isinstance(inner, dict | list)]
         if not level:

@@ -212,17 +212,14 @@ def string_of(node: ast.expr) -> str:
     return ""
 
 
-DESCRIPTION_AT = {"option": 0, "flag": 1, "reads": 3}  # position of the text among the arguments of a call
-
-
 def is_read_by_people(call: ast.Call) -> Iterator[ast.expr]:
     """Yield the arguments of a call that users read: help, descriptions, error messages."""
     name = getattr(call.func, "id", getattr(call.func, "attr", ""))
     yield from (each.value for each in call.keywords if each.arg in {"help", "description", "summary"})
     if name in {"described", "parameter"} or name.endswith("Error"):
         yield from call.args
-    elif name in DESCRIPTION_AT and len(call.args) > DESCRIPTION_AT[name]:
-        yield call.args[DESCRIPTION_AT[name]]
+    elif name in {"option", "flag"}:
+        yield call.args[name == "flag"]
 
 
 def python(path: str, text: str) -> Iterator[Passage]:

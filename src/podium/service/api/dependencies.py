@@ -2,10 +2,8 @@
 
 import asyncio
 import logging
-import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from inspect import Parameter, signature
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeVar
 
 from fastapi import Depends, Request, Response
@@ -17,9 +15,9 @@ from podium.log.statements import now
 from podium.results.plain_rows import PlainRows
 from podium.service.api.bodies import adapter, validate
 from podium.service.http.errors import BusyError, UnexpectedError
-from podium.service.http.json import EventId, FixtureId, MatchId, PlayerName, PoolName, loads
+from podium.service.http.json import loads
 from podium.service.http.keys import require_role
-from podium.service.http.requests import CurrentStore, PoolRouter, Threads, from_state, made_of, run_in, store_for
+from podium.service.http.requests import Threads, from_state, made_of, run_in, store_for
 from podium.service.http.visitors import Visitor, check_reader, read_bytes
 from podium.service.metrics import Metrics
 from podium.service.watchers import Watchers
@@ -196,54 +194,6 @@ ReadAccess = Annotated[Visitor, Depends(check_reader)]  # anybody, for a public 
 KeyedReader = Annotated[str, Depends(require_role("read"))]  # name of the request's key
 Writer = Annotated[str, Depends(require_role("write"))]
 Admin = Annotated[str, Depends(require_role("admin"))]
-
-
-IN_PATH = {
-    "pool": PoolName,
-    "player": PlayerName,
-    "event_id": EventId,
-    "fixture_id": FixtureId,
-    "match_id": MatchId,
-}
-
-
-class ReadRouter(PoolRouter):
-    """Routes for pools, some of which only return what a read of the store returns."""
-
-    def reads(
-        self,
-        name: str,
-        path: str,
-        find: Callable[..., Any],
-        description: str,
-        *,
-        access: Any = None,
-        responses: Any = None,
-        **queries: Any,
-    ) -> None:
-        """Add a route that returns what a read of the store returns.
-
-        Args:
-            name: ID of the operation.
-            path: the names in its braces are the first arguments of the read, in this order.
-            find: a read of the store. It also has the defaults of the queries.
-            access: the dependency that checks the key, unless the router has one.
-            queries: types of the read's other arguments, by name. A type of a name in the path replaces the usual one.
-        """
-        usual, in_path = signature(find), re.findall(r"{(\w+)}", path)
-        kinds = {part: IN_PATH[part] for part in in_path if part not in queries} | {"store": CurrentStore} | queries
-        kinds |= {} if access is None else {"_key": access}
-        defaults = {query: usual.parameters[query].default for query in queries if query not in in_path}
-
-        def read(store: Store, _key: Any = None, **given: Any) -> Any:
-            return find(store, *(given.pop(part) for part in in_path), **given)
-
-        parameters = [
-            Parameter(part, Parameter.KEYWORD_ONLY, annotation=kind, default=defaults.get(part, Parameter.empty))
-            for part, kind in kinds.items()
-        ]
-        read.__name__, read.__dict__["__signature__"] = name, usual.replace(parameters=parameters)
-        self.get(path, description=description, responses=responses)(read)
 
 
 @immutable

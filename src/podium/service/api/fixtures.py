@@ -9,6 +9,7 @@ from fastapi import Depends, Query, Request
 from pydantic import AfterValidator, Field
 
 from podium.ledger.forecast import Member, members_in
+from podium.ledger.seeding import Seed
 from podium.service.api.bodies import (
     EARLIEST,
     Entrant,
@@ -18,20 +19,19 @@ from podium.service.api.bodies import (
     Strict,
     in_utc,
 )
-from podium.service.api.dependencies import ReadAccess, ReadRouter, RequestedWrite, Sent
+from podium.service.api.dependencies import ReadAccess, RequestedWrite, Sent
 from podium.service.http.errors import AccessError
 from podium.service.http.json import MAX_SENT_CHARACTERS, FixtureId, Identifier, PoolName, SentName
 from podium.service.http.keys import pool_in_path
-from podium.service.http.requests import CurrentStore, run_in
+from podium.service.http.requests import CurrentStore, PoolRouter, run_in
 from podium.service.http.visitors import find_visitor
 from podium.service.web.ahead.calendar import CurrentStakes, refuse_large_field
 from podium.service.web.ahead.races import Groups, Protect
-from podium.store import Store
 from podium.store.writing.fixtures import MAX_ENTRANTS
-from podium.views.races.ahead import RaceStakes, race_stakes
+from podium.views.races.ahead import RaceStakes, RunningRace, race_stakes
 from podium.views.races.fixtures import Fixture, Places
 
-router = ReadRouter()
+router = PoolRouter()
 
 
 class PlannedEntrant(Entrant):
@@ -124,24 +124,23 @@ def fixtures(
     return store.fixtures(pool, since=since, ahead=ahead, most=most)
 
 
-router.reads(
-    "fixture",
-    "/{pool}/fixtures/{fixture_id}",
-    Store.fixture,
-    "Return an upcoming or past race as it was planned, with its result.",
-    access=ReadAccess,
-)
+@router.get("/{pool}/fixtures/{fixture_id}")
+def fixture(pool: PoolName, fixture_id: FixtureId, store: CurrentStore, _key: ReadAccess) -> Fixture:
+    """Return an upcoming or past race as it was planned, with its result."""
+    return store.fixture(pool, fixture_id)
 
 
-router.reads(
-    "seeds",
-    "/{pool}/fixtures/{fixture_id}/seeds",
-    Store.seeds,
-    "Return the entrants of an upcoming race as seeds of a tournament, with bracket lines, groups and pairs.",
-    access=ReadAccess,
-    groups=Groups,
-    protect=Protect,
-)
+@router.get("/{pool}/fixtures/{fixture_id}/seeds")
+def seeds(
+    pool: PoolName,
+    fixture_id: FixtureId,
+    store: CurrentStore,
+    _key: ReadAccess,
+    groups: Groups = None,
+    protect: Protect = 0,
+) -> tuple[Seed, ...]:
+    """Return the entrants of an upcoming race as seeds of a tournament, with bracket lines, groups and pairs."""
+    return store.seeds(pool, fixture_id, groups=groups, protect=protect)
 
 
 async def sends_key(request: Request, reader: ReadAccess) -> bool:
@@ -200,14 +199,13 @@ def stakes(
     return race_stakes(aged.stakes, aged.age_s)
 
 
-router.reads(
-    "places",
-    "/{pool}/fixtures/{fixture_id}/places",
-    Store.running_race,
-    "Return the current standings of a race, and how ratings would change if the race ended now.\n\n"
-    "Live standings do not count towards ratings.",
-    access=ReadAccess,
-)
+@router.get("/{pool}/fixtures/{fixture_id}/places")
+def places(pool: PoolName, fixture_id: FixtureId, store: CurrentStore, _key: ReadAccess) -> RunningRace:
+    """Return the current standings of a race, and how ratings would change if the race ended now.
+
+    Live standings do not count towards ratings.
+    """
+    return store.running_race(pool, fixture_id)
 
 
 @router.put("/{pool}/fixtures/{fixture_id}/places")

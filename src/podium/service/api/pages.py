@@ -6,28 +6,27 @@ from fastapi import Depends, Query
 
 from podium.ledger.championship import Championship
 from podium.log.pools import read_when
-from podium.service.api.dependencies import ReadRouter
 from podium.service.api.reads import Cursor, SentListing
 from podium.service.http.errors import error_responses
-from podium.service.http.json import MAX_SENT_CHARACTERS, PlayerName, PoolName
-from podium.service.http.requests import CurrentStore
+from podium.service.http.json import MAX_SENT_CHARACTERS, EventId, PlayerName, PoolName
+from podium.service.http.requests import CurrentStore, PoolRouter
 from podium.service.http.visitors import check_reader
-from podium.store import Store
-from podium.views import player_models
+from podium.store.pool_facts import EventField, FairExpectation, PoolFacts
+from podium.views import models, player_models
+from podium.views.races.chances import Rivals
+from podium.views.races.records import CorrectionRecord
 
-router = ReadRouter(dependencies=[Depends(check_reader)])
+router = PoolRouter(dependencies=[Depends(check_reader)])
 REFUSALS_TO_EXPLAIN = error_responses(409)  # error if another version rated the pool
 Rows = Annotated[int, Query(ge=1, le=200, description="Number of rows per page.")]
 
 
-router.reads(
-    "newest_entrants",
-    "/{pool}/leaderboard/newest",
-    Store.newest_entrants,
-    "List the players on the leaderboard who took part in the latest rated event, largest gain first.",
-    listing=SentListing,
-    top=Rows,
-)
+@router.get("/{pool}/leaderboard/newest")
+def newest_entrants(
+    pool: PoolName, store: CurrentStore, listing: SentListing, top: Rows = 200
+) -> player_models.Leaderboard:
+    """List the players on the leaderboard who took part in the latest rated event, largest gain first."""
+    return store.newest_entrants(pool, listing, top=top)
 
 
 @router.get("/{pool}/players/{player}/page")
@@ -38,14 +37,15 @@ def page_of(
     return player_models.PlayerPage(store.page_of(pool, listing, player, top=top))
 
 
-router.reads(
-    "group_ranks",
-    "/{pool}/groups/{by}",
-    Store.group_ranks,
-    "Rank clubs, countries or divisions by the mean score of their highest-ranked players from the last year.",
-    by=Literal["club", "country", "division"],
-    best=Annotated[int, Query(ge=1, le=100, description="Number of players in each mean.")],
-)
+@router.get("/{pool}/groups/{by}")
+def group_ranks(
+    pool: PoolName,
+    by: Literal["club", "country", "division"],
+    store: CurrentStore,
+    best: Annotated[int, Query(ge=1, le=100, description="Number of players in each mean.")] = 3,
+) -> tuple[models.GroupRank, ...]:
+    """Rank clubs, countries or divisions by the mean score of their highest-ranked players from the last year."""
+    return store.group_ranks(pool, by, best)
 
 
 @router.get("/{pool}/search")
@@ -75,30 +75,29 @@ def events(pool: PoolName, store: CurrentStore, top: Rows = 50, cursor: Cursor =
     return store.event_list(pool, before=cursor, top=top)
 
 
-router.reads(
-    "adjacent_events",
-    "/{pool}/events/{event_id}/adjacent",
-    Store.adjacent_events,
-    "Return the events rated just before and after a given event.",
-)
+@router.get("/{pool}/events/{event_id}/adjacent")
+def adjacent_events(pool: PoolName, event_id: EventId, store: CurrentStore) -> player_models.AdjacentEvents:
+    """Return the events rated just before and after a given event."""
+    return store.adjacent_events(pool, event_id)
 
 
-router.reads(
-    "movers",
-    "/{pool}/movers",
-    Store.movers,
-    "Return the largest gains and losses in the days up to the latest rated event, and the biggest surprise.",
-    days=Annotated[int, Query(ge=1, le=366, description="Length of the period up to the latest rated event, in days.")],
-    most=Annotated[int, Query(ge=1, le=100, description="Maximum number of gains, and of losses.")],
-)
+@router.get("/{pool}/movers")
+def movers(
+    pool: PoolName,
+    store: CurrentStore,
+    days: Annotated[
+        int, Query(ge=1, le=366, description="Length of the period up to the latest rated event, in days.")
+    ] = 7,
+    most: Annotated[int, Query(ge=1, le=100, description="Maximum number of gains, and of losses.")] = 10,
+) -> player_models.Movers:
+    """Return the largest gains and losses in the days up to the latest rated event, and the biggest surprise."""
+    return store.movers(pool, days=days, most=most)
 
 
-router.reads(
-    "player_card",
-    "/{pool}/players/{player}/card",
-    Store.player_card,
-    "Return an overview of a player: rank, form, trend, streaks, records and neighbours.",
-)
+@router.get("/{pool}/players/{player}/card")
+def player_card(pool: PoolName, player: PlayerName, store: CurrentStore) -> player_models.PlayerCard:
+    """Return an overview of a player: rank, form, trend, streaks, records and neighbours."""
+    return store.player_card(pool, player)
 
 
 @router.get("/{pool}/players/{player}/curve")
@@ -130,40 +129,31 @@ def player_changes(
     return store.player_changes(pool, player, before=cursor, top=top)
 
 
-router.reads(
-    "rivals",
-    "/{pool}/players/{player}/rivals",
-    Store.rivals,
-    "Return a player's opponents in the latest 100 events, with the results against each.\n\n"
-    "The first request takes about a second.",
-    responses=REFUSALS_TO_EXPLAIN,
-)
+@router.get("/{pool}/players/{player}/rivals", responses=REFUSALS_TO_EXPLAIN)
+def rivals(pool: PoolName, player: PlayerName, store: CurrentStore) -> Rivals:
+    """Return a player's opponents in the latest 100 events, with the results against each.
+
+    The first request takes about a second.
+    """
+    return store.rivals(pool, player)
 
 
-router.reads(
-    "event_field",
-    "/{pool}/events/{event_id}/field",
-    Store.event_field,
-    "Return how strong the field of an event was, and how well each player performed.",
-    responses=REFUSALS_TO_EXPLAIN,
-)
+@router.get("/{pool}/events/{event_id}/field", responses=REFUSALS_TO_EXPLAIN)
+def event_field(pool: PoolName, event_id: EventId, store: CurrentStore) -> EventField:
+    """Return how strong the field of an event was, and how well each player performed."""
+    return store.event_field(pool, event_id)
 
 
-router.reads(
-    "event_record",
-    "/{pool}/events/{event_id}/record",
-    Store.event_record,
-    "Return the submission of an event and its corrections: who sent them, why, and which lines changed.",
-)
+@router.get("/{pool}/events/{event_id}/record")
+def event_record(pool: PoolName, event_id: EventId, store: CurrentStore) -> tuple[CorrectionRecord, ...]:
+    """Return the submission of an event and its corrections: who sent them, why, and which lines changed."""
+    return store.event_record(pool, event_id)
 
 
-router.reads(
-    "fair_expectation",
-    "/{pool}/events/{event_id}/players/{player}/fairness",
-    Store.fair_expectation,
-    "Return a player's expected wins in an event, based on the ratings and on similar duels in the pool.",
-    responses=REFUSALS_TO_EXPLAIN,
-)
+@router.get("/{pool}/events/{event_id}/players/{player}/fairness", responses=REFUSALS_TO_EXPLAIN)
+def fair_expectation(pool: PoolName, event_id: EventId, player: PlayerName, store: CurrentStore) -> FairExpectation:
+    """Return a player's expected wins in an event, based on the ratings and on similar duels in the pool."""
+    return store.fair_expectation(pool, event_id, player)
 
 
 @router.get("/{pool}/standings")
@@ -187,11 +177,10 @@ def standings(
     return store.standings(pool, season, before=before, top=top)
 
 
-router.reads(
-    "facts",
-    "/{pool}/facts",
-    Store.pool_facts,
-    "Return expected scores by rating lead, how much a duel changes ratings, and how reliable predictions are.\n\n"
-    "These facts are calculated every night.",
-    responses=REFUSALS_TO_EXPLAIN,
-)
+@router.get("/{pool}/facts", responses=REFUSALS_TO_EXPLAIN)
+def facts(pool: PoolName, store: CurrentStore) -> PoolFacts:
+    """Return expected scores by rating lead, how much a duel changes ratings, and how reliable predictions are.
+
+    These facts are calculated every night.
+    """
+    return store.pool_facts(pool)

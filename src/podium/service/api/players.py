@@ -6,14 +6,14 @@ from fastapi import Path
 from pydantic import Field
 
 from podium.service.api.bodies import Moment, PlayerFields, Strict
-from podium.service.api.dependencies import Admin, ReadAccess, ReadRouter, RequestedAct, Sent
+from podium.service.api.dependencies import Admin, ReadAccess, RequestedAct, Sent
 from podium.service.http.json import PoolName, ReportId, SentName
 from podium.service.http.keys import refuse_backdating_limit
-from podium.service.http.requests import run_in
-from podium.store import Store
+from podium.service.http.requests import CurrentStore, PoolRouter, run_in
 from podium.store.writing.reports import LinkAct, PlayerLink, Report
+from podium.views.details import PlayerDetail, PlayerIds
 
-router = ReadRouter()
+router = PoolRouter()
 
 
 class SentDetails(PlayerFields):
@@ -28,22 +28,16 @@ class Details(Strict):
     players: list[SentDetails] = Field(min_length=1, max_length=10_000, description="The players, who may be new.")
 
 
-router.reads(
-    "player_details",
-    "/{pool}/details",
-    Store.player_details,
-    "List the country, club, division and link of each player who has some.",
-    access=ReadAccess,
-)
+@router.get("/{pool}/details")
+def player_details(pool: PoolName, store: CurrentStore, _key: ReadAccess) -> tuple[PlayerDetail, ...]:
+    """List the country, club, division and link of each player who has some."""
+    return store.player_details(pool)
 
 
-router.reads(
-    "player_ids",
-    "/{pool}/ids",
-    Store.player_ids,
-    "List the players' IDs in other programs. Results may name a player by one, such as `discord:123`.",
-    access=Admin,
-)
+@router.get("/{pool}/ids")
+def player_ids(pool: PoolName, store: CurrentStore, _key: Admin) -> tuple[PlayerIds, ...]:
+    """List the players' IDs in other programs. Results may name a player by one, such as `discord:123`."""
+    return store.player_ids(pool)
 
 
 @router.put("/{pool}/details")
@@ -61,7 +55,10 @@ class LinkChange(Strict):
     until: Moment | None = Field(None, description="Time at which new links end. Default: when a season begins.")
 
 
-router.reads("links", "/{pool}/links", Store.links, "List the personal links of players.", access=Admin)
+@router.get("/{pool}/links")
+def links(pool: PoolName, store: CurrentStore, _key: Admin) -> tuple[PlayerLink, ...]:
+    """List the personal links of players."""
+    return store.links(pool)
 
 
 @router.post("/{pool}/links")
@@ -70,7 +67,10 @@ async def change_links(pool: PoolName, act: RequestedAct, body: Sent[LinkChange]
     return await run_in(act.threads.writing, act.store.change_links, pool, **body.model_dump())
 
 
-router.reads("reports", "/{pool}/reports", Store.list_reports, "List pending reports of results.", access=Admin)
+@router.get("/{pool}/reports")
+def reports(pool: PoolName, store: CurrentStore, _key: Admin) -> tuple[Report, ...]:
+    """List pending reports of results."""
+    return store.list_reports(pool)
 
 
 @router.post("/{pool}/reports/{report_id}/{answer}")

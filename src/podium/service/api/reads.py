@@ -11,33 +11,37 @@ from fastapi import Depends, Query, Request, Response
 from podium.errors import ParameterError
 from podium.ledger.forecast import Member, equipment_of, line_up, names_to_rate
 from podium.ledger.leaderboard import Eligibility, span
+from podium.ledger.reasons.totals import ReasonTotals
 from podium.log.pools import day_shown, parse_day, read_when
 from podium.matchmaking import matcher
 from podium.matchmaking.matcher import Match, Policy, Ticket
 from podium.matchmaking.pairing import match_quality, odds_scale
 from podium.service.api.bodies import MAX_PREDICTED, PredictRequest, Tickets, adapter
-from podium.service.api.dependencies import Admin, KeyedReader, ReadRouter, Sent, json_response
+from podium.service.api.dependencies import Admin, KeyedReader, Sent, json_response
 from podium.service.api.fixtures import Margin
 from podium.service.http.errors import error_responses
 from podium.service.http.json import (
     MAX_SENT_CHARACTERS,
     EventId,
+    MatchId,
     PlayerName,
     PoolName,
     RefusedError,
     SeasonName,
 )
-from podium.service.http.requests import CurrentStore, WantedDetails
+from podium.service.http.requests import CurrentStore, PoolRouter, WantedDetails
 from podium.service.http.visitors import check_reader
 from podium.store import Store
-from podium.store.hindsight import HindsightPoint
+from podium.store.hindsight import BestEverBoard, HindsightPoint
+from podium.store.writing.administration import RegisteredMatch
 from podium.views import models
-from podium.views.player_models import Leaderboard, Listing
+from podium.views.player_models import Equipment, Leaderboard, Listing
 from podium.views.races import chances, explanations
+from podium.views.results import PlayerStart
 
 MAX_REASONS = 100  # events per sum of reasons
-router = ReadRouter(dependencies=[Depends(check_reader)])
-keyed = ReadRouter()  # routes that need a key even for a public pool
+router = PoolRouter(dependencies=[Depends(check_reader)])
+keyed = PoolRouter()  # routes that need a key even for a public pool
 Top = Annotated[int, Query(ge=1, le=1000, description="Number of players per page.")]
 Cursor = Annotated[str | None, Query(max_length=100, description="Cursor: the value of `next` on the previous page.")]
 MinEvents = Annotated[
@@ -62,21 +66,28 @@ At = Annotated[
 ]
 
 
-router.reads("pools", "", Store.pool_summaries, "List all pools.")
+@router.get("")
+def pools(store: CurrentStore) -> tuple[models.PoolSummary, ...]:
+    """List all pools."""
+    return store.pool_summaries()
 
 
-router.reads("pool", "/{pool}", Store.pool_summary, "Return a pool.")
+@router.get("/{pool}")
+def pool(pool: PoolName, store: CurrentStore) -> models.PoolSummary:
+    """Return a pool."""
+    return store.pool_summary(pool)
 
 
-keyed.reads(
-    "log",
-    "/{pool}/log",
-    Store.log,
-    "Return the log of a pool: all changes, with their authors and times, oldest first.",
-    access=Admin,
-    after=Annotated[int, Query(ge=0, lt=2**63, description="Return only entries with a higher number than this.")],
-    most=Annotated[int, Query(ge=1, le=1000)],
-)
+@keyed.get("/{pool}/log")
+def log(
+    pool: PoolName,
+    store: CurrentStore,
+    _key: Admin,
+    after: Annotated[int, Query(ge=0, lt=2**63, description="Return only entries with a higher number than this.")] = 0,
+    most: Annotated[int, Query(ge=1, le=1000)] = 100,
+) -> tuple[models.LogRecord, ...]:
+    """Return the log of a pool: all changes, with their authors and times, oldest first."""
+    return store.log(pool, after=after, most=most)
 
 
 async def sent_listing(
@@ -147,12 +158,10 @@ def board_rows(store: Store, pool_name: str, board: pl.DataFrame) -> list[dict[s
     return [{**row, "score": score, "tier": tier} for row, (score, tier) in zip(rows, scores, strict=True)]
 
 
-router.reads(
-    "distribution",
-    "/{pool}/distribution",
-    Store.distribution,
-    "Return the number of players at each rating, rounded down to a whole number, lowest first.",
-)
+@router.get("/{pool}/distribution")
+def distribution(pool: PoolName, store: CurrentStore) -> tuple[models.RatingCount, ...]:
+    """Return the number of players at each rating, rounded down to a whole number, lowest first."""
+    return store.distribution(pool)
 
 
 @router.get("/{pool}/players/{player}")
@@ -168,21 +177,21 @@ def player(
     return store.player(pool, player, most)
 
 
-router.reads(
-    "neighbours",
-    "/{pool}/players/{player}/neighbours",
-    Store.neighbours,
-    "Return a player and the players with neighbouring ranks, best first.",
-    each=Annotated[int, Query(ge=1, le=100)],
-)
+@router.get("/{pool}/players/{player}/neighbours")
+def neighbours(
+    pool: PoolName,
+    player: PlayerName,
+    store: CurrentStore,
+    each: Annotated[int, Query(ge=1, le=100)] = 5,
+) -> tuple[models.BoardRow, ...]:
+    """Return a player and the players with neighbouring ranks, best first."""
+    return store.neighbours(pool, player, each)
 
 
-router.reads(
-    "ranks_of",
-    "/{pool}/players/{player}/ranks",
-    Store.ranks_of,
-    "Return a player's rank at 00:00 UTC on each day, oldest first.",
-)
+@router.get("/{pool}/players/{player}/ranks")
+def ranks_of(pool: PoolName, player: PlayerName, store: CurrentStore) -> tuple[models.DailyRank, ...]:
+    """Return a player's rank at 00:00 UTC on each day, oldest first."""
+    return store.ranks_of(pool, player)
 
 
 @router.get("/{pool}/players/{player}/hindsight")
@@ -195,12 +204,10 @@ def hindsight_of(pool: PoolName, player: PlayerName, store: CurrentStore) -> tup
     return store.hindsight_curve(pool, player)
 
 
-router.reads(
-    "best_ever",
-    "/{pool}/hindsight",
-    Store.best_ever,
-    "List the best players of all time, by their lead over the field of their best year.",
-)
+@router.get("/{pool}/hindsight")
+def best_ever(pool: PoolName, store: CurrentStore) -> BestEverBoard:
+    """List the best players of all time, by their lead over the field of their best year."""
+    return store.best_ever(pool)
 
 
 @router.get("/{pool}/compare")
@@ -282,24 +289,23 @@ def explain(pool: PoolName, event_id: EventId, player: PlayerName, store: Curren
     return explanations.explained_change(store.explain(pool, event_id, player))
 
 
-router.reads(
-    "starting_ratings",
-    "/{pool}/starting-ratings",
-    Store.starting_ratings,
-    "List the ratings that the organiser gave to players for their first events.",
-)
+@router.get("/{pool}/starting-ratings")
+def starting_ratings(pool: PoolName, store: CurrentStore) -> tuple[PlayerStart, ...]:
+    """List the ratings that the organiser gave to players for their first events."""
+    return store.starting_ratings(pool)
 
 
-router.reads(
-    "reasons",
-    "/{pool}/players/{player}/reasons",
-    Store.reasons,
-    "Explain why a player's rating changed in the latest events. The points are totalled by kind of reason.",
-    responses=error_responses(409),
-    events=Annotated[
+@router.get("/{pool}/players/{player}/reasons", responses=error_responses(409))
+def reasons(
+    pool: PoolName,
+    player: PlayerName,
+    store: CurrentStore,
+    events: Annotated[
         int, Query(ge=1, le=MAX_REASONS, description="Number of events to include, counting back from the latest.")
-    ],
-)
+    ] = 10,
+) -> ReasonTotals:
+    """Explain why a player's rating changed in the latest events. The points are totalled by kind of reason."""
+    return store.reasons(pool, player, events)
 
 
 @router.get("/{pool}/events/{event_id}/players/{player}/what-if", responses=error_responses(409))
@@ -310,27 +316,31 @@ def what_if(
     return explanations.alternative_changes(store.what_if(pool, event_id, player, margin=margin))
 
 
-router.reads(
-    "waiting_matches",
-    "/{pool}/matches",
-    Store.waiting_matches,
-    "List the matches that are waiting for a result, ordered by expiry.",
-)
+@router.get("/{pool}/matches")
+def waiting_matches(pool: PoolName, store: CurrentStore) -> list[str]:
+    """List the matches that are waiting for a result, ordered by expiry."""
+    return store.waiting_matches(pool)
 
 
-router.reads("match", "/{pool}/matches/{match_id}", Store.match, "Return a registered match and its result.")
+@router.get("/{pool}/matches/{match_id}")
+def match(pool: PoolName, match_id: MatchId, store: CurrentStore) -> RegisteredMatch:
+    """Return a registered match and its result."""
+    return store.match(pool, match_id)
 
 
-router.reads(
-    "equipment",
-    "/{pool}/equipment",
-    Store.equipment,
-    "List the equipment that the system rates, such as cars, grouped by kind and sorted by points, highest first.\n\n"
-    "Equipment has no ranks.",
-)
+@router.get("/{pool}/equipment")
+def equipment(pool: PoolName, store: CurrentStore) -> tuple[Equipment, ...]:
+    """List the equipment that the system rates, such as cars, grouped by kind and sorted by points, highest first.
+
+    Equipment has no ranks.
+    """
+    return store.equipment(pool)
 
 
-router.reads("seasons", "/{pool}/seasons", Store.seasons, "List the seasons, oldest first.")
+@router.get("/{pool}/seasons")
+def seasons(pool: PoolName, store: CurrentStore) -> tuple[models.Season, ...]:
+    """List the seasons, oldest first."""
+    return store.seasons(pool)
 
 
 @router.get("/{pool}/seasons/{season}/leaderboard", response_model=list[models.BoardRow])

@@ -37,11 +37,16 @@ def described(text: str, *, default: Any = MISSING, kw_only: bool = False, enum:
     return field(default=default, kw_only=kw_only, metadata=metadata)
 
 
-def with_meanings(kind: type[Record]) -> type[Record]:
-    """Describe the fields of a dataclass with the texts under `Attributes:` in its docstring."""
+def take_meanings(kind: type) -> dict[str, str]:
+    """Remove the section `Attributes:` from the docstring of a class, and return its texts by attribute."""
     kind.__doc__, _, attributes = (getdoc(kind) or "").partition("\n\nAttributes:\n")
-    for name, text in ATTRIBUTE.findall(attributes):
-        setattr(kind, name, described(" ".join(text.split()), default=kind.__dict__.get(name, MISSING)))
+    return {name: " ".join(text.split()) for name, text in ATTRIBUTE.findall(attributes)}
+
+
+def with_meanings(kind: type[Record]) -> type[Record]:
+    """Describe the fields of a dataclass with the texts in its docstring."""
+    for name, text in take_meanings(kind).items():
+        setattr(kind, name, described(text, default=kind.__dict__.get(name, MISSING)))
     return kind
 
 

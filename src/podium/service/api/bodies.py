@@ -25,6 +25,7 @@ from podium.results.columns import MAX_KINDS, MAX_URL, MAX_WEIGHT, SHARED
 from podium.results.headings import column_meant_by
 from podium.results.names import LONGEST
 from podium.service.http.json import Identifier, Name, RefusedError, SentName, printable
+from podium.support.answers import take_meanings
 from podium.views.details import DETAILS
 
 Body = TypeVar("Body", bound=BaseModel)
@@ -127,9 +128,17 @@ def add_example(schema: dict[str, Any], model: type[BaseModel]) -> None:
 
 
 class Strict(BaseModel):
-    """A body whose values are not converted and in which unknown fields are errors."""
+    """A body whose values are not converted, and in which unknown fields are errors.
+
+    The docstrings of its subclasses describe their fields.
+    """
 
     model_config = ConfigDict(strict=True, extra="forbid", json_schema_extra=add_example)
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        for name, text in take_meanings(cls).items():
+            setattr(cls, name, Field(cls.__dict__.get(name, ...), description=text))
+        super().__init_subclass__(**options)
 
 
 SentSide = Annotated[
@@ -181,35 +190,29 @@ class Entry(PlayerFields):
 
 
 class Event(Strict):
-    """One race or match."""
+    """One race or match.
 
-    event_id: Annotated[
-        str,
-        Field(min_length=1, max_length=200, description="ID of the race or match. It counts only once in its pool."),
-    ]
-    started_at: Annotated[Moment, AfterValidator(not_in_the_future)] | None = Field(
-        None,
-        description="Start time. Default: the time at which the event is received. Pools with the `sequence` order have"
-        " no start times.",
-    )
-    sequence: float | None = Field(
-        None, description="Number of the event, in pools without dates. Default: the next number."
-    )
-    match_id: Identifier | None = Field(None, description="ID of the registered match that this result belongs to.")
+    Attributes:
+        event_id: ID of the race or match. It counts only once in its pool.
+        started_at: Start time. Default: the time at which the event is received. Pools with the `sequence` order have
+            no start times.
+        sequence: Number of the event, in pools without dates. Default: the next number.
+        match_id: ID of the registered match that this result belongs to.
+        title: Title of the event. It does not affect ratings.
+        url: Address of a page about the event, starting with http:// or https://.
+        entries: The result: one entry per player, or one per player and heat.
+    """
+
+    event_id: Annotated[str, Field(min_length=1, max_length=200)]
+    started_at: Annotated[Moment, AfterValidator(not_in_the_future)] | None = None
+    sequence: float | None = None
+    match_id: Identifier | None = None
     mode: SentName | None = None
     ranked: bool | None = None
     weight: Weight | None = None
-    title: SentName | None = Field(None, description="Title of the event. It does not affect ratings.")
-    url: SentUrl | None = Field(
-        None, description="Address of a page about the event, starting with http:// or https://."
-    )
-    entries: Annotated[
-        list[Entry],
-        Field(
-            min_length=1, max_length=MAX_ENTRIES, fail_fast=True,
-            description="The result: one entry per player, or one per player and heat.",
-        ),
-    ]  # fmt: skip
+    title: SentName | None = None
+    url: SentUrl | None = None
+    entries: Annotated[list[Entry], Field(min_length=1, max_length=MAX_ENTRIES, fail_fast=True)]  # fmt: skip
 
     def rows(self) -> list[dict[str, Any]]:
         if self.started_at is not None and self.sequence is not None:
@@ -239,16 +242,18 @@ def new_text(description: str, most: int) -> Any:
 
 
 class Description(Strict):
-    """A pool's description, and who can read it. Omitted fields keep their values. An empty string clears a field."""
+    """A pool's description, and who can read it. Omitted fields keep their values. An empty string clears a field.
+
+    Attributes:
+        public: True if anyone can read the pages and data without a key. Initially false.
+    """
 
     title: str | None = new_text("Title shown on pages.", LONGEST)
     contact: str | None = new_text(
         "Email address or web page of the person who corrects results.", MAX_CONTACT_CHARACTERS
     )
     player_word: str | None = new_text("Word for a single player, such as rider.", MAX_WORD_CHARACTERS)
-    public: bool | None = Field(
-        None, description="True if anyone can read the pages and data without a key. Initially false."
-    )
+    public: bool | None = None
     time_zone: str | None = new_text("Time zone of dates on pages, such as Europe/Berlin.", 64)
     points_scheme: str | None = new_text(
         "Championship points: the name of a scheme or a list of points, plus any settings.", MAX_CHARACTERS
@@ -264,16 +269,17 @@ class Description(Strict):
 
 
 class NewPool(Description):
-    """A pool and its rating system."""
+    """A pool and its rating system.
+
+    Attributes:
+        order: `dated` if its events have dates, or `sequence` if they have numbers instead. By default, the first event
+            decides.
+    """
 
     name: Name
     system: SystemName
     parameters: Parameters = {}
-    order: Order | None = Field(
-        None,
-        description="`dated` if its events have dates, or `sequence` if they have numbers instead. By default, the"
-        " first event decides.",
-    )
+    order: Order | None = None
 
 
 class Configuration(Strict):
@@ -284,28 +290,40 @@ class Configuration(Strict):
 
 
 class NewOrder(Strict):
-    """The new order of a pool's events."""
+    """The new order of a pool's events.
 
-    order: Order = Field(description="`dated` if its events have dates, or `sequence` if they have numbers instead.")
-    started_at: Moment | None = Field(
-        None,
-        description="Date of the first event. By default, each event keeps the date it had before, or else gets the"
-        " date on which it was received.",
-    )
-    every: Annotated[str, Field(max_length=20, description="Time between consecutive events, such as 1w.")] = ""
+    Attributes:
+        order: `dated` if its events have dates, or `sequence` if they have numbers instead.
+        started_at: Date of the first event. By default, each event keeps the date it had before, or else gets the date
+            on which it was received.
+        every: Time between consecutive events, such as 1w.
+    """
+
+    order: Order
+    started_at: Moment | None = None
+    every: Annotated[str, Field(max_length=20)] = ""
 
 
 class Merge(Strict):
-    """Two accounts that belong to one player."""
+    """Two accounts that belong to one player.
 
-    player: Annotated[SentName, Field(description="Account to merge.")]
-    into: Annotated[SentName, Field(description="Player who gets the results of both.")]
+    Attributes:
+        player: Account to merge.
+        into: Player who gets the results of both.
+    """
+
+    player: SentName
+    into: SentName
 
 
 class NewName(Strict):
-    """A player's new name."""
+    """A player's new name.
 
-    name: Annotated[Name, Field(description="New name of the player.")]
+    Attributes:
+        name: New name of the player.
+    """
+
+    name: Name
 
 
 class Entrant(Strict):
@@ -319,22 +337,29 @@ class NewMatch(Strict):
     """A match that is starting.
 
     Its result counts only once, and a player missing from the result counts as having quit.
+
+    Attributes:
+        expires_in_s: Number of seconds to wait for a result.
     """
 
     match_id: Identifier
     entrants: Annotated[list[Entrant], Field(min_length=1, max_length=10_000, fail_fast=True)]
-    expires_in_s: Annotated[
-        float, Field(gt=0.0, le=2_678_400.0, description="Number of seconds to wait for a result.")
-    ] = 86_400.0
+    expires_in_s: Annotated[float, Field(gt=0.0, le=2_678_400.0)] = 86_400.0
 
 
 class NewSeason(Strict):
-    """A new season. Every lead over a newcomer shrinks to the given share."""
+    """A new season. Every lead over a newcomer shrinks to the given share.
+
+    Attributes:
+        starts_at: Start of the season, in pools with dates.
+        sequence: Number of the season's first event, in pools without dates.
+        keep: Share of each lead over a newcomer that remains.
+    """
 
     name: Name
-    starts_at: Moment | None = Field(None, description="Start of the season, in pools with dates.")
-    sequence: float | None = Field(None, description="Number of the season's first event, in pools without dates.")
-    keep: Annotated[float, Field(ge=0.0, le=1.0, description="Share of each lead over a newcomer that remains.")]
+    starts_at: Moment | None = None
+    sequence: float | None = None
+    keep: Annotated[float, Field(ge=0.0, le=1.0)]
     widens: bool = Field(
         default=True,
         description="Increase the uncertainty of each rating by the number of points that the season deducts from it.",
@@ -352,98 +377,100 @@ class NewSeason(Strict):
 
 
 class FieldMember(Strict):
-    """An entrant, described like an entry in a result."""
+    """An entrant, described like an entry in a result.
+
+    Attributes:
+        new: True for a newcomer, even if the name is similar to a known one.
+    """
 
     player: SentName
     side: SentSide = None
     shared: SentEquipment = None
-    new: Annotated[bool, Field(description="True for a newcomer, even if the name is similar to a known one.")] = False
+    new: bool = False
 
 
 Members = list[SentName | FieldMember]
 
 
 class PredictRequest(Strict):
-    """The entrants of a race to predict: individual players, teams, or both."""
+    """The entrants of a race to predict: individual players, teams, or both.
 
-    entrants: Annotated[Members, Field(max_length=MAX_PREDICTED, description="Entrants who compete individually.")] = []
+    Attributes:
+        entrants: Entrants who compete individually.
+        sides: Members of each team.
+        top: Number of places that count as top places.
+    """
+
+    entrants: Annotated[Members, Field(max_length=MAX_PREDICTED)] = []
     sides: Annotated[
-        list[Annotated[Members, Field(min_length=1, max_length=MAX_PREDICTED)]],
-        Field(max_length=MAX_PREDICTED, description="Members of each team."),
+        list[Annotated[Members, Field(min_length=1, max_length=MAX_PREDICTED)]], Field(max_length=MAX_PREDICTED)
     ] = []
-    top: Annotated[int, Field(ge=1, le=MAX_PREDICTED, description="Number of places that count as top places.")] = 3
+    top: Annotated[int, Field(ge=1, le=MAX_PREDICTED)] = 3
 
 
 class WaitingPlayer(Strict):
-    """A player who is waiting for a match."""
+    """A player who is waiting for a match.
+
+    Attributes:
+        waited_s: Number of seconds that the player has waited.
+        party: Players with the same party play in one team.
+        region: Players of the same region are matched first.
+    """
 
     player: SentName
-    waited_s: Annotated[float, Field(ge=0.0, le=1e9, description="Number of seconds that the player has waited.")]
-    party: Name | None = Field(None, description="Players with the same party play in one team.")
-    region: Annotated[str, Field(max_length=200, description="Players of the same region are matched first.")] = ""
+    waited_s: Annotated[float, Field(ge=0.0, le=1e9)]
+    party: Name | None = None
+    region: Annotated[str, Field(max_length=200)] = ""
     shared: SentEquipment = None
 
 
 class Tickets(Strict):
-    """Players who are waiting for matches, and the matchmaking policy. The ratings come from the pool."""
+    """Players who are waiting for matches, and the matchmaking policy. The ratings come from the pool.
+
+    Attributes:
+        size: Number of players in a match.
+        teams: Number of teams. 0 means no teams.
+        least: Minimum number of players after the target wait. 0 means a full match if there are teams, and 2
+            otherwise.
+        target_s: Target wait in seconds.
+        scale: Rating gap at which the odds are 10 to 1. Default: that of the pool's system.
+    """
 
     tickets: Annotated[list[WaitingPlayer], Field(max_length=MAX_TICKETS, fail_fast=True)]
-    size: Annotated[int, Field(ge=2, le=1000, description="Number of players in a match.")] = 4
-    teams: Annotated[int, Field(ge=0, le=1000, description="Number of teams. 0 means no teams.")] = 0
-    least: Annotated[
-        int,
-        Field(
-            ge=0,
-            le=1000,
-            description=(
-                "Minimum number of players after the target wait. 0 means a full match if there are"
-                " teams, and 2 otherwise."
-            ),
-        ),
-    ] = 0
-    target_s: Annotated[float, Field(gt=0.0, le=1e6, description="Target wait in seconds.")] = 40.0
-    scale: Annotated[
-        float | None,
-        Field(
-            gt=0.0,
-            le=1e9,
-            description="Rating gap at which the odds are 10 to 1. Default: that of the pool's system.",
-        ),
-    ] = None
+    size: Annotated[int, Field(ge=2, le=1000)] = 4
+    teams: Annotated[int, Field(ge=0, le=1000)] = 0
+    least: Annotated[int, Field(ge=0, le=1000)] = 0
+    target_s: Annotated[float, Field(gt=0.0, le=1e6)] = 40.0
+    scale: Annotated[float | None, Field(gt=0.0, le=1e9)] = None
 
 
 class NewKey(Strict):
-    """A key to create."""
+    """A key to create.
 
-    name: Annotated[Name, Field(description="Name of the program or person that uses the key.")]
-    role: Literal["read", "write", "admin"] = Field(
-        "write", description="`read` reads, `write` also sends results, and `admin` also manages."
-    )
-    all_pools: Annotated[
-        bool, Field(description="True to create a key for all pools. Only a key for all pools can do this.")
-    ] = False
-    expires_in_days: Annotated[
-        float | None,
-        Field(gt=0.0, le=MAX_KEY_DAYS, description="Number of days until the key expires. Null means never."),
-    ] = None
-    per_second: Annotated[
-        float | None, Field(gt=0.0, le=1e9, description="Number of requests allowed per second. Null means no limit.")
-    ] = None
-    backdating_limit_s: Annotated[
-        float | None,
-        Field(
-            gt=0.0,
-            le=1e10,
-            description="Maximum age of events that the key can send or change, in seconds. Null means no limit.",
-        ),
-    ] = None
+    Attributes:
+        name: Name of the program or person that uses the key.
+        role: `read` reads, `write` also sends results, and `admin` also manages.
+        all_pools: True to create a key for all pools. Only a key for all pools can do this.
+        expires_in_days: Number of days until the key expires. Null means never.
+        per_second: Number of requests allowed per second. Null means no limit.
+        backdating_limit_s: Maximum age of events that the key can send or change, in seconds. Null means no limit.
+    """
+
+    name: Name
+    role: Literal["read", "write", "admin"] = "write"
+    all_pools: bool = False
+    expires_in_days: Annotated[float | None, Field(gt=0.0, le=MAX_KEY_DAYS)] = None
+    per_second: Annotated[float | None, Field(gt=0.0, le=1e9)] = None
+    backdating_limit_s: Annotated[float | None, Field(gt=0.0, le=1e10)] = None
 
 
 class NewWebhook(Strict):
-    """A webhook to create."""
+    """A webhook to create.
 
-    url: Annotated[SentUrl, Field(description="Address that is notified of changes in the pool.")]
-    format: Annotated[
-        Literal["json", "discord", "slack", "matrix", "text"] | None,
-        Field(description="`json` for programs; otherwise the chat service. If omitted, the URL decides."),
-    ] = None
+    Attributes:
+        url: Address that is notified of changes in the pool.
+        format: `json` for programs; otherwise the chat service. If omitted, the URL decides.
+    """
+
+    url: SentUrl
+    format: Literal["json", "discord", "slack", "matrix", "text"] | None = None

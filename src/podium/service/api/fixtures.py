@@ -91,20 +91,26 @@ class NewFixture(Strict):
 
 
 class FixtureChange(Strict):
-    """Changes to an upcoming race. Omitted fields stay as they are."""
+    """Changes to an upcoming race. Omitted fields stay as they are.
+
+    Attributes:
+        anybody: True to remove the entrants and open the race to everyone.
+    """
 
     starts_at: Moment | None = None
     title: RaceTitle = None
     entrants: Entrants = None
-    anybody: Annotated[bool, Field(description="True to remove the entrants and open the race to everyone.")] = False
+    anybody: bool = False
 
 
 class NewPlaces(Strict):
-    """The current standings of a race."""
+    """The current standings of a race.
 
-    places: Annotated[
-        list[SentName], Field(max_length=MAX_ENTRANTS, description="Players by place, with the leader first.")
-    ]
+    Attributes:
+        places: Players by place, with the leader first.
+    """
+
+    places: Annotated[list[SentName], Field(max_length=MAX_ENTRANTS)]
     out: list[SentName] = Field([], max_length=MAX_ENTRANTS, description="Players who did not finish.")
 
 

@@ -48,11 +48,16 @@ async def set_details(pool: PoolName, act: RequestedAct, body: Sent[Details]) ->
 
 
 class LinkChange(Strict):
-    """A change of players' links. Without names, it concerns everybody."""
+    """A change of players' links. Without names, it concerns everybody.
 
-    act: Annotated[LinkAct, Field(description="Give links to players who have none, or replace or revoke links.")]
+    Attributes:
+        act: Give links to players who have none, or replace or revoke links.
+        until: Time at which new links end. Default: when a season begins.
+    """
+
+    act: LinkAct
     names: list[SentName] = Field([], max_length=10_000, description="Names of players. Default: all players.")
-    until: Moment | None = Field(None, description="Time at which new links end. Default: when a season begins.")
+    until: Moment | None = None
 
 
 @router.get("/{pool}/links")

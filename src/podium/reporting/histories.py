@@ -293,6 +293,7 @@ def panel(history: pl.DataFrame, parameter: LearntParameter, start: float) -> An
 
 
 GAPS = np.arange(-800.0, 801.0, 20.0)
+Points = list[tuple[float, float, str]]  # x, y, and the name of the series
 
 
 @immutable
@@ -303,7 +304,7 @@ class Curve:
     title: str
     x: str
     y: str
-    points: Callable[[Any], list[tuple[float, float, str]]]
+    points: Callable[[Any], Points]
 
 
 def curve(kind: str, system: System | None = None) -> tuple[Curve, pl.DataFrame]:
@@ -331,13 +332,13 @@ def curve(kind: str, system: System | None = None) -> tuple[Curve, pl.DataFrame]
     return chosen, pl.DataFrame(chosen.points(instance), schema=["x", "y", "series"], orient="row")
 
 
-def remoteness(system: Any) -> list[tuple[float, float, str]]:
+def remoteness(system: Any) -> Points:
     """Return K for a pair of entrants by the number of places between them."""
     closeness = system.params().closeness
     return [(float(gap), system.k * agnesi(closeness * gap), "K") for gap in range(21)]
 
 
-def provisional(system: Any) -> list[tuple[float, float, str]]:
+def provisional(system: Any) -> Points:
     """Return K for a newcomer and for an established opponent by the number of the newcomer's event."""
     params, newcomer = system.params(), system.newcomer()
     established = enter(params, newcomer._replace(events=1e6), PRESENT)
@@ -355,7 +356,7 @@ def entry(place: float) -> Entry:
     return Entry(1.0, place, place, 60.0, 0.0, math.nan, math.nan, 0.0, 1.0)
 
 
-def expected(system: Any) -> list[tuple[float, float, str]]:
+def expected(system: Any) -> Points:
     """Return the expected score of Elo, of Folyami, and of the gamma model without the factor c."""
     shape = system.gamma_shape
     curves = {
@@ -370,7 +371,7 @@ def expected(system: Any) -> list[tuple[float, float, str]]:
     ]
 
 
-def gamma_densities(system: Any) -> list[tuple[float, float, str]]:
+def gamma_densities(system: Any) -> Points:
     """Return the distribution of performances for several ratings, where 0 is a perfect race."""
     shape = system.gamma_shape
     slope = matched_slope(shape)
@@ -383,7 +384,7 @@ def gamma_densities(system: Any) -> list[tuple[float, float, str]]:
     return points
 
 
-def win_expectancy(system: Any) -> list[tuple[float, float, str]]:
+def win_expectancy(system: Any) -> Points:
     """Return the probability of winning by the difference in rating."""
     params, even = system.params(), system.newcomer()
     points = []
@@ -393,14 +394,14 @@ def win_expectancy(system: Any) -> list[tuple[float, float, str]]:
     return points
 
 
-def result_by_time(system: Any) -> list[tuple[float, float, str]]:
+def result_by_time(system: Any) -> Points:
     """Return a pair's result, which is the time difference in hundredths of the faster time."""
     return [(0.1 * k, lead(100.0, 100.0 + 0.1 * k), "the faster") for k in range(41)] + [
         (0.1 * k, lead(100.0 + 0.1 * k, 100.0), "the slower") for k in range(41)
     ]
 
 
-def importance_by_time(system: Any) -> list[tuple[float, float, str]]:
+def importance_by_time(system: Any) -> Points:
     """Return the points at stake for two newcomers by the length of a race."""
     params = system.params()
     me = enter(params, system.newcomer(), PRESENT)

@@ -1,7 +1,7 @@
 """Pages with lists and forms: their fields, their content after an error, and the pages after an action."""
 
 from collections.abc import Callable
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, replace
 from typing import Any, NamedTuple, Self, TypeVar
 
 from fastapi import Request, Response
@@ -15,12 +15,13 @@ from podium.service.http.errors import status_of
 from podium.service.http.requests import CurrentStore, run_in
 from podium.service.http.visitors import Form
 from podium.service.web.rendering import SEE_OTHER, Page, PageRouter, go_on, path_of, render
+from podium.support.immutable import immutable
 
 Choices = tuple[tuple[str, str], ...]  # values and labels
 Buttons = tuple[tuple[str, str], ...]  # addresses and labels
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class Field:
     """A field to fill in, or a choice of options."""
 
@@ -38,7 +39,7 @@ class Field:
     group: str = ""  # heading of the fold that contains this field and its neighbours
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class Item:
     """An item in a list."""
 
@@ -51,7 +52,7 @@ class Item:
     lines: tuple[tuple[str, str], ...] = ()  # lines that can be unfolded, with subjects and outcomes
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class Section:
     """A section of a page: a heading with a form, a list, or both."""
 

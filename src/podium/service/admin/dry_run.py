@@ -227,9 +227,7 @@ async def apply(admission: Sender) -> Response:
     def run() -> tuple[str, Mapping[str, str], Any]:
         refuse_beyond_key(admission, intent)
         undo, names = undo_of(admission, intent), names_to_give(admission, intent)
-        done = admission.store.run(
-            admission.pool, intent.act(), version=version, actor=admission.key.name, reason=reason, listed=0
-        )
+        done: Any = admission.write(Store.run, intent.act(), version=version, reason=reason, listed=0)
         return undo, names, done
 
     try:

@@ -5,7 +5,7 @@ import json
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import asdict, replace
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import polars as pl
 from fastapi import Depends, Request
@@ -36,6 +36,7 @@ from podium.systems import find
 from podium.views.models import EventDetails
 
 POOL_ADDRESS = "/admin/{pool}"
+T = TypeVar("T")
 SIGN_IN = "sign in with a key that allows this"
 
 
@@ -58,6 +59,10 @@ class Admission(PoolRequest):
     def address(self, *names: str) -> str:
         """Return the path of one of the admin's pages about the pool."""
         return address("admin", self.pool, *names)
+
+    def write(self, act: Callable[..., T], *given: Any, **options: Any) -> T:
+        """Change the pool with a method of the store, in the name of the visitor's key."""
+        return act(self.store, self.pool, *given, actor=self.key.name, **options)
 
     def owner(self, use: str) -> Owner:
         """Return the owner of data that wait for this session's next form in this pool."""

@@ -309,7 +309,7 @@ def settings_page(admission: Admission, _form: Form) -> FormsPage:
 @acts(router, POOL_ADDRESS + "/settings", settings_page)
 def describe(admission: Admission, form: Form) -> Done:
     """Change a pool's description, or whether everyone can read it."""
-    now = admission.store.describe_pool(admission.pool, actor=admission.key.name, **description_in(form))
+    now = admission.write(Store.describe_pool, **description_in(form))
     readers = "everybody can" if now.public else "only users with a key can"
     sentence = f"Saved. The pool is called {now.title or admission.pool}, and {readers} read it."
     return Done(admission.address("settings"), sentence)
@@ -332,14 +332,14 @@ def order_word(text: str) -> Order:
 
 @acts(router, POOL_ADDRESS + "/close", settings_page)
 def close(admission: Admission, _form: Form) -> Done:
-    admission.store.close_pool(admission.pool, actor=admission.key.name)
+    admission.write(Store.close_pool)
     sentence = "The pool is closed. It can be read but not changed."
     return Done(admission.address("settings"), sentence)
 
 
 @acts(router, POOL_ADDRESS + "/reopen", settings_page)
 def reopen(admission: Admission, _form: Form) -> Done:
-    admission.store.reopen_pool(admission.pool, actor=admission.key.name)
+    admission.write(Store.reopen_pool)
     return Done(admission.address("settings"), "The pool is open again.")
 
 

@@ -10,6 +10,7 @@ from podium.service.admin.intents import POOL_ADDRESS, Admission, Sender
 from podium.service.admin.tonight import MAX_NAMES
 from podium.service.http.visitors import Form
 from podium.service.web.rendering import Page, PageRouter
+from podium.store import Store
 from podium.views.races.fixtures import CANCELLED
 
 RACE = "/{fixture_id}"
@@ -81,14 +82,13 @@ def keep(admission: Admission, race_id: str, form: Form) -> Done:
     content = written(form)
     if not content["starts"]:
         raise ParameterError("the start time of the race is missing. Enter it")
-    admission.store.plan_fixture(
-        admission.pool,
+    admission.write(
+        Store.plan_fixture,
         race_id,
         starts_at=instant(content["starts"], whole_day=False, zone=admission.header.zone),
         title=content["name"],
         entrants=[name for row in names_in(content["entrants"].splitlines()) for name in row],
         anybody=content["anybody"] == "yes",
-        actor=admission.key.name,
     )
     return Done(admission.path("matches", race_id))
 
@@ -96,5 +96,5 @@ def keep(admission: Admission, race_id: str, form: Form) -> Done:
 @acts(router, RACE + "/cancel", admission_of=Sender)
 def cancel(admission: Admission, form: Form) -> Done:
     race_id = form.text("fixture_id")
-    admission.store.cancel_fixture(admission.pool, race_id, actor=admission.key.name)
+    admission.write(Store.cancel_fixture, race_id)
     return Done(admission.path("matches", race_id))

@@ -20,6 +20,7 @@ from podium.service.admin.intents import POOL_ADDRESS, Admin, Admission, Intent,
 from podium.service.http.requests import CurrentStore, run_in
 from podium.service.http.visitors import Form
 from podium.service.web.rendering import Page, PageRouter, go_on, pool_header, render
+from podium.store import Store
 from podium.store.writing.anonymizing import COPIES, Anonymization
 from podium.views.details import DETAILS
 from podium.views.events import EVENT_KINDS
@@ -76,9 +77,8 @@ def log(
 @router.post(POOL_ADDRESS + "/log/{seq}/blank")
 async def blank_reason(request: Request, admission: Admin, seq: int) -> Response:
     await admission.form()
-    blank, actor = admission.store.blank_reason, admission.key.name
     try:
-        await run_in(admission.threads.writing, blank, admission.pool, seq, actor=actor)
+        await run_in(admission.threads.writing, admission.write, Store.blank_reason, seq)
     except PodiumError as error:
         return await refusal(admission, error, "Delete a reason")
     return go_on(request, admission.address("log"), f"The reason of entry {seq} is deleted.")
@@ -177,14 +177,14 @@ def set_start(_admission: Admission, form: Form) -> Intent:
 def set_details(admission: Admission, form: Form) -> Done:
     sent = {name: form.stripped(name) for name in ("player", *DETAILS, *IDS)}
     row = {name: "" if text == "-" else text for name, text in sent.items() if text}
-    admission.store.set_details(admission.pool, [row], actor=admission.key.name)
+    admission.write(Store.set_details, [row])
     return Done(admission.address("players"), f"The details of {sent['player']} are stored.")
 
 
 @acts(router, POOL_ADDRESS + "/rename", players_page)
 def rename(admission: Admission, form: Form) -> Done:
     player, name = form.stripped("player"), normalise(form.text("name"))
-    admission.store.rename(admission.pool, player, name, actor=admission.key.name)
+    admission.write(Store.rename, player, name)
     return Done(admission.path("players", name), f"{player} is now called {name}.")
 
 
@@ -196,7 +196,7 @@ def forget(admission: Admission, form: Form) -> Done | FormsPage:
     seen = store.anonymization(admission.pool, player)
     if seen.ids and form.text("ids") != str(len(seen.ids)):
         return ids_page(admission, player, seen)
-    name = store.anonymize(admission.pool, player, actor=admission.key.name)
+    name = admission.write(Store.anonymize, player)
     return Done(admission.path("players", name), f"All names are removed. The player is now {name}.")
 
 

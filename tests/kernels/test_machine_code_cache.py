@@ -172,6 +172,19 @@ def test_machine_code_starts_again_after_an_error_in_python(divide_kernel):
     assert divide_kernel.overloads
 
 
+def multiply(numbers, factors):
+    for k in range(numbers.size):
+        numbers[k] *= factors[k]
+
+
+def test_products_of_integers_wrap_around_in_python():
+    """The predictions' hashes do so, and would otherwise be compiled for one pair."""
+    kernel, numbers = compile_kernel(multiply), np.array([2**63 + 1], np.uint64)
+    run_by_steps(kernel, 1, numbers, np.array([3], np.uint64))
+    assert numbers.tolist() == [2**63 + 3]
+    assert not kernel.overloads
+
+
 def test_a_kernel_is_compiled_at_once_if_asked(divide_kernel):
     with compiling_at_once():
         assert divided(divide_kernel, 1, [2.0]) == [0.5]

@@ -404,7 +404,7 @@ def compile_without_blas() -> None:
 
     Machine code that is loaded from disk does not need these modules.
     """
-    event.register("numba:compile", FirstCompilation(lambda _: load_without_blas()))
+    announce_compiling(lambda _: load_without_blas())
 
 
 def announce_compiling(announce: Callable[[bool], None]) -> None:
@@ -469,7 +469,7 @@ def run_by_steps(kernel: Any, steps: int, *arguments: Any) -> Any:
         return kernel(*arguments)
     before = [(table, table.copy()) for table in writable(arguments)]
     try:
-        with np.errstate(all="raise", under="ignore"):
+        with np.errstate(all="raise", over="ignore", under="ignore"):  # hashes of integers wrap around
             return kernel.py_func(*arguments)
     except (ArithmeticError, ValueError):
         for table, numbers in before:
@@ -479,8 +479,7 @@ def run_by_steps(kernel: Any, steps: int, *arguments: Any) -> Any:
 
 def is_stored(kernel: Any, arguments: tuple[Any, ...]) -> bool:
     """Return True if a kernel's machine code for these arguments is on disk."""
-    cache: KernelCache = kernel._cache  # noqa: SLF001
-    return cache.has(tuple(map(kernel.typeof_pyval, arguments)))
+    return bool(kernel._cache.has(tuple(map(kernel.typeof_pyval, arguments))))  # noqa: SLF001
 
 
 def writable(arguments: tuple[Any, ...]) -> Iterator[Any]:

@@ -63,6 +63,14 @@ def compiled():
         yield
 
 
+@pytest.fixture
+def in_python():
+    """Compile kernels only for seconds of work in one test, which takes longer than small tables do in Python."""
+    module = "podium.kernels.compiled"
+    with mock.patch(f"{module}.MAX_INTERPRETED", 1e6), mock.patch.dict(f"{module}._interpreted", clear=True):
+        yield
+
+
 class Statements(sa.util.LRUCache):
     """Statements as SQLAlchemy compiled them, by the kind of database instead of the dialect object."""
 

@@ -119,8 +119,10 @@ def run_kernels(names, *, whole):
     from podium.engine.heats import sums_up
     from podium.engine.tables.encoding import encode
 
+    count = 60 if whole else 20
     for name in names:
-        results = podium.read_results([row for event in fit_teams(find(name), extreme_events(60, 3)) for row in event])
+        events = fit_teams(find(name), extreme_events(count, 3))
+        results = podium.read_results([row for event in events for row in event])
         # The engine judges predictions, so one system covers its indexes. A system's own loop also runs in the replay,
         # which fills the rows of all entrants here, and those of one update for an explanation.
         judged = whole or (name == STANDING_FOR_PAIRWISE and bool(config.DISABLE_JIT))
@@ -130,10 +132,10 @@ def run_kernels(names, *, whole):
         for bound, system in systems.items():
             if system is None:
                 continue
-            ratings, _ = rate_all(system, extreme_events(120 if whole else 60, 2))
+            ratings, _ = rate_all(system, extreme_events(2 * count, 2))
             assert ratings or bound == "high"
             # Events of one heat: some systems rate two at once, so the last one is alone.
-            rate_all(system, extreme_events(TOGETHER + 1, 4, heats=1))
+            rate_all(system, extreme_events(count + 1, 4, heats=1))
             try:
                 rated = podium.rate(results, system)
                 if not rated.history.height:  # nobody has played long enough for this bound

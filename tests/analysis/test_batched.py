@@ -21,7 +21,7 @@ SHARED = [name for name in names() if can_share(find(name)())]
 
 
 @pytest.mark.usefixtures("compiled")
-@pytest.mark.parametrize("name", times(SHARED[::4], SHARED))  # one kernel for each
+@pytest.mark.parametrize("name", times(SHARED[::9], SHARED))  # one kernel for each
 @settings(max_examples=10)
 @given(rows=histories(heats=2))
 def test_each_lane_equals_a_separate_replay(name, rows):

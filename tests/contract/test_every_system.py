@@ -53,7 +53,7 @@ def has_nearly_equal_players(history):
 
 
 @every_system
-@settings(max_examples=times(6, 400))
+@settings(max_examples=times(3, 400))
 @given(rows=histories(heats=2), seed=st.randoms(use_true_random=False))
 def test_a_system_meets_the_common_requirements(name, rows, seed):
     history = History(find(name)(), rows)
@@ -78,7 +78,7 @@ ERAS = [datetime(year, month, 3, 5, tzinfo=UTC) for year, month in ((1950, 5), (
 
 @pytest.mark.parametrize("era", times(ERAS[::2], ERAS), ids=lambda era: f"{era:%Y-%m}")
 @pytest.mark.parametrize("name", GROWING)
-@settings(max_examples=times(4, 40))
+@settings(max_examples=times(2, 40))
 @given(rows=histories(heats=2), gaps=st.lists(st.integers(0, 40 * 24), min_size=8, max_size=8))
 def test_live_equals_replay_with_growth_during_idle_time(name, era, rows, gaps):
     """The events are days apart, before, across and after 1970."""
@@ -116,14 +116,14 @@ def test_idle_days_count_from_the_last_event_of_the_last_period(name):
 
 
 @every_system
-@settings(max_examples=times(8, 100))
+@settings(max_examples=times(4, 100))
 @given(rows=histories(heats=2, most=4))
 def test_compiled_code_equals_interpreted_code(name, rows):
     assert conformance.compiled_equals_interpreted(History(find(name)(), rows)) is None
 
 
 @pytest.mark.parametrize("name", [name for name in names() if find(name).conserves or find(name).weight_repeats])
-@settings(max_examples=times(10, 400))
+@settings(max_examples=times(5, 400))
 @given(rows=histories(quits=False))
 def test_a_system_meets_the_requirements_of_its_class(name, rows):
     assert faults_of(conformance.OF_PLAIN_HISTORY, History(find(name)(), rows)) == {}

@@ -61,6 +61,7 @@ DUEL = [{"event_id": "e", "player": "ana", "position": 1}, {"event_id": "e", "pl
 
 @every_system
 @pytest.mark.parametrize("bound", ["default", "low", "high"])
+@pytest.mark.usefixtures("in_python")
 def test_extreme_events_give_finite_ratings_or_are_rejected(name, bound):
     system = at_bound(name, bound)
     assert system is not None

@@ -11,7 +11,7 @@ from sheet_author import OUT, WORDS
 from sheet_generator import LAYOUTS, write_sheet
 from sheet_judging import CRASHED, REFUSED, RIGHT, WRONG, events_of, first_difference, judge, tally
 
-COUNT = times(120, 200)
+COUNT = times(60, 200)
 LEAST_RIGHT = 0.95  # of the unambiguous sheets: the lowest share among five seeds
 
 

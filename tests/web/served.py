@@ -10,6 +10,7 @@ PAGES_SEEN = os.environ.get("PODIUM_PAGES", "some")  # `each` shows a page on on
 EVERY_WAY = PAGES_SEEN == "all"
 # Widths, and whether scripts run: the first two cover both, and `make soak` uses all.
 WAYS = [(320, True), (1280, False), (390, True), (390, False), (1280, True)][: 5 if EVERY_WAY else 2]
+MAIN_WAYS = WAYS if EVERY_WAY else WAYS[:1]  # for pages that other tests of the file use without scripts
 # Steps through the pages' six screens: without a common divisor with six, they reach each screen equally often.
 STEPS = {"all": 1, "each": 5, "some": 17}
 SCREENS = [*product((320, 390, 1280), ("light", "dark"))]

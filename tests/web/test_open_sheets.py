@@ -1,7 +1,7 @@
 """Drop-downs next to the first rows ask about unclear columns, and the pool stores the answers as a map."""
 
 import pytest
-from served import EVERY_WAY, WAYS
+from served import EVERY_WAY, MAIN_WAYS
 from test_screens import SIDEWAYS
 from test_sheets_sent_again import assert_readable, places, send, sign_in, store_it
 
@@ -29,7 +29,7 @@ def go_on(page, *answers):
     page.click("main form button.main")
 
 
-@pytest.mark.parametrize(("width", "script"), WAYS)
+@pytest.mark.parametrize(("width", "script"), MAIN_WAYS)
 def test_a_sheet_is_read_with_drop_downs(site, league, screens, width, script):
     page = screens(width, script=script)
     sign_in(page, league)

@@ -176,10 +176,9 @@ LOST_COMMAS = """[...document.querySelectorAll("main a")].filter(link => {
 
 
 def test_no_line_starts_with_the_comma_after_a_link(screens):
+    screens(320).goto(PAGES["home"])
     for width in range(320, 400, 4):
-        page = screens(width)
-        page.goto(PAGES["home"])
-        assert page.evaluate(LOST_COMMAS) == [], width
+        assert screens(width).evaluate(LOST_COMMAS) == [], width
 
 
 def test_a_long_pool_name_leaves_room_for_search_results(screens):

@@ -64,6 +64,6 @@ def test_an_empty_selection_has_no_rows():
 
 def test_texts_are_stored_once():
     rows = [{"status": "finished", "player": player, "heat": "semi-final"} for player in range(1, 101)]
-    part = module.parsed(0, [body(0, rows)])
+    part, _ = module.parsed(0, [body(0, rows)])
     assert part.frame.schema["heat"] == pl.Categorical
     assert part.frame.schema["player"] == pl.Int32

@@ -35,7 +35,7 @@ def small_parts():
         mock.patch.multiple(columns, CHUNK_BITS=2, CHUNK_ROWS=4, PART_CHUNKS=2),
         mock.patch.multiple(contents, MAX_OPEN=3, STORED_ROWS=9),
         mock.patch.multiple(texts, MAX_OPEN=3, PART_TEXTS=2),
-        mock.patch.multiple(fold, FEW_ENTRIES=1, PART_ENTRIES=7),
+        mock.patch.multiple(fold, FEW_EVENTS=1, PART_ENTRIES=7),
         mock.patch.multiple(states, BLOCK_EVENTS=3, PART_BYTES=4_000),
         mock.patch.object(rating, "SPAN_EVENTS", 4),
     ):

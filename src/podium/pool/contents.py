@@ -61,21 +61,25 @@ class Contents:
         new = Contents()
         new._parts, new._open, new.size = self._parts, (*self._open, *bodies), self.size + len(bodies)
         if len(new._open) > MAX_OPEN:
-            new._parts = (*self._parts, parsed(new.size - len(new._open), new._open))
+            new._parts = (*self._parts, parsed(new.size - len(new._open), new._open)[0])
             new._open = ()
         return new
 
-    def extended(self, bodies: Sequence[bytes]) -> tuple["Contents", pl.Series | None]:
+    def extended(self, bodies: Sequence[bytes]) -> tuple["Contents", pl.Series]:
         """Return a new object with these contents appended and parsed at once, and the date in each one's first row.
 
-        The dates are strings, or None if no row has a date.
+        The dates are strings, or null if a row has no date.
         """
-        new, frame = Contents(), frame_of(bodies, {"started_at": pl.String})
-        dates = frame.drop_in_place("started_at") if "started_at" in frame.columns else None
-        part = part_of(self.size, bodies, compact(frame))
-        opened = self._parsed_open(np.arange(self.size - len(self._open), self.size))
-        new._parts, new.size = (*self._parts, *opened, part), self.size + len(bodies)
-        return new, None if dates is None else dates.gather(part.bounds[:-1])
+        new, (part, dates) = Contents(), parsed(self.size, bodies)
+        new._parts, new.size = (*self._parts, *self._parsed_open(), part), self.size + len(bodies)
+        return new, dates
+
+    def numbers(self) -> Integers:
+        """Return the numbers of all players and equipment, some of them several times."""
+        parts = [*self._parts, *self._parsed_open()]
+        columns = [column for part in parts for column in part.frame if holds_player_numbers(column.name)]
+        found = (column.drop_nulls().unique().cast(pl.Int64).to_numpy() for column in columns)
+        return np.concatenate([np.empty(0, np.int64), *found])
 
     def rows(self, number: int) -> list[dict[str, Any]] | None:
         """Return the rows of an event's content, as in its lines, or None if it was parsed together with others."""
@@ -121,7 +125,7 @@ class Contents:
 
     def parts(self) -> Iterator[StoredPart]:
         """Yield the contents in parts of a few MB each."""
-        parts = [*self._parts, *self._parsed_open(np.arange(self.size - len(self._open), self.size))]
+        parts = [*self._parts, *self._parsed_open()]
         lengths = [np.diff(part.bounds) for part in parts]
         bounds = np.concatenate([[0], *lengths]).cumsum()
         begins = np.array([bounds[part.first] for part in parts])
@@ -150,47 +154,35 @@ class Contents:
         new._parts = tuple(found)
         return new
 
-    def _parsed_open(self, numbers: Integers) -> list[Part]:
+    def _parsed_open(self, numbers: Integers | None = None) -> list[Part]:
+        """Parse the open contents with these numbers, and those between them. Default: all."""
         first = self.size - len(self._open)
-        wanted = numbers[numbers >= first]
+        wanted = np.arange(first, self.size) if numbers is None else numbers[numbers >= first]
         if not wanted.size:
             return []
         begin = int(wanted.min())
-        return [parsed(begin, self._open[begin - first : int(wanted.max()) + 1 - first])]
+        return [parsed(begin, self._open[begin - first : int(wanted.max()) + 1 - first])[0]]
 
 
-def parsed(first: int, bodies: Sequence[bytes]) -> Part:
-    """Parse consecutive contents, numbered from `first` on."""
-    # in pieces, because the text of a whole season takes up much memory
-    frames = [compact(frame_of(bodies[begin : begin + MAX_OPEN])) for begin in range(0, len(bodies), MAX_OPEN)]
-    return part_of(first, bodies, pl.concat(frames, how="diagonal").rechunk())
-
-
-def part_of(first: int, bodies: Sequence[bytes], frame: pl.DataFrame) -> Part:
-    """Return the part with the parsed rows of consecutive contents, numbered from `first` on."""
-    sizes = np.fromiter((body.count(b"\n") for body in bodies), np.int64, len(bodies))
-    return Part.of(first, np.concatenate([[0], np.cumsum(sizes)]), frame)
-
-
-def frame_of(bodies: Sequence[bytes], more: Mapping[str, Any] | None = None) -> pl.DataFrame:
-    """Return the rows of consecutive events' contents, without columns that have no values.
-
-    Args:
-        more: the types of further columns.
-    """
+def parsed(first: int, bodies: Sequence[bytes]) -> tuple[Part, pl.Series]:
+    """Parse consecutive contents, numbered from `first` on. Return the rows, and the date in each one's first row."""
     text = b"".join(bodies)
     for truth, number in ((b"true", b"1.0"), (b"false", b"0.0")):
         text = text.replace(b'"handicap":' + truth, b'"handicap":' + number)
     equipment = {name.decode() for name in shared_names(text)} if b'"shared:' in text else ()
-    schema = {**SCHEMA, "player": pl.Int32, **dict.fromkeys(sorted(equipment), pl.Int64), **(more or {})}
+    schema = {**SCHEMA, "player": pl.Int32, **dict.fromkeys(sorted(equipment), pl.Int64), "started_at": pl.String}
     del schema["event_id"]
     frame = pl.read_ndjson(io.BytesIO(text), schema=schema)
-    return frame.select(column.name for column in frame if column.null_count() < len(column))
+    dates = frame.drop_in_place("started_at")
+    sizes = np.fromiter((body.count(b"\n") for body in bodies), np.int64, len(bodies))
+    bounds = np.concatenate([[0], np.cumsum(sizes)])
+    given = pl.DataFrame([compact(column) for column in frame if column.null_count() < len(column)])
+    return Part.of(first, bounds, given), dates.gather(bounds[:-1])
 
 
-def compact(frame: pl.DataFrame) -> pl.DataFrame:
-    """Return a table that stores each distinct string of a column only once."""
-    return pl.DataFrame([each.cast(pl.Categorical) if each.dtype == pl.String else each for each in frame])
+def compact(column: pl.Series) -> pl.Series:
+    """Return a column that stores each distinct string only once."""
+    return column.cast(pl.Categorical) if column.dtype == pl.String else column
 
 
 def rows_of(begins: Integers, lengths: Integers) -> Integers:

@@ -37,7 +37,8 @@ from podium.version import ARITHMETIC
 HEAD = re.compile(rb'\{(?:"sequence":([^,]+),)?"event_id":"(?:[^"\\]|\\.)*"(?:,"started_at":"([^"]+)")?').match
 DATES = "%Y-%m-%dT%H:%M:%S%.f%z"  # the format of `started_at` in the log
 PART_ENTRIES = 4_096  # number of log entries whose events are added at once
-FEW_ENTRIES = 64  # up to this many entries are applied one by one
+NOTHING: Mapping[int, str] = {}
+FEW_EVENTS = 64  # up to this many contents are applied one by one
 NEW_EVENT = dict.fromkeys(EVENT_TYPES, 0) | {"content": NONE, "match": NONE, "present": NONE, "earlier_result": NONE}
 VOIDED_REASON, SUPERSEDED_REASON = REASONS.index("voided"), REASONS.index("superseded")
 
@@ -169,14 +170,14 @@ class Draft:
         while part := [*islice(every, PART_ENTRIES)]:
             for has_order, run in groupby(part, lambda entry: entry.kind in (kinds.SEASON, kinds.CONFIGURE)):
                 some = [*run]
-                (self.follow if has_order or len(some) <= FEW_ENTRIES else self._read_run)(some)
+                is_long = not has_order and sum(entry.kind in kinds.WITH_CONTENT for entry in some) > FEW_EVENTS
+                (self._read_run if is_long else self.follow)(some)
 
     def _read_run(self, entries: Sequence[Entry]) -> None:
         """Apply entries among which the order of the pool's events stays the same."""
         sent = self._look_up(entries)
         first, self.contents, starts = self.contents.size, *self._parsed([entry.body for entry in sent])
-        added = dict[int, str]()  # ids of new events, by the place among the contents
-        new = {subject for subject, uid in self.known.items() if uid < 0}
+        new, added = {subject for subject, uid in self.known.items() if uid < 0}, dict[int, str]()
         for k, entry in enumerate(sent) if new else ():
             if entry.subject in new:
                 new.remove(entry.subject)
@@ -188,37 +189,37 @@ class Draft:
             contents = first + np.array([*added])
             cells = {"seq": seqs, "content_seq": seqs, "started_at": times, "content": contents}
             self.table.extend([*added.values()], cells)
-        places_in_turn = count()
-        for entry in entries:
-            if entry.kind not in kinds.WITH_CONTENT:
-                self._follow_act(entry)
-            elif (k := next(places_in_turn)) not in added:
-                self._follow_content(entry, first + k, starts[k])
-            elif entry.match_id is not None:
-                self._follow_result(self.known[entry.subject], entry.match_id, entry.present or 0)
-        self.seq = entries[-1].seq
+        self._apply(entries, first, starts, added)
 
     def _parsed(self, bodies: Sequence[bytes]) -> tuple[Contents, list[int]]:
         """Return the contents with new ones, and the starts of their events."""
         contents, dates = self.contents.extended(bodies)
-        times = None if dates is None else dates.str.to_datetime(DATES, time_unit="us", strict=False)
-        if times is None or times.null_count():  # for example, because the events have numbers
+        times = dates.str.to_datetime(DATES, time_unit="us", strict=False)
+        if times.null_count():  # for example, because the events have numbers
             return contents, [*map(self._start_of, bodies)]
         self._start_of(bodies[0])  # decides the order of a new pool
         return contents, times.to_physical().to_list()
 
     def follow(self, entries: Iterable[Entry]) -> None:
         """Apply entries of the log to the draft, in order."""
-        every, bodies = [*entries], list[bytes]()
-        self._look_up(every)
-        for entry in every:
-            if entry.kind in kinds.WITH_CONTENT:
-                self._follow_content(entry, self.contents.size + len(bodies), self._start_of(entry.body))
-                bodies.append(entry.body)
-            else:
+        every = [*entries]
+        bodies = [entry.body for entry in self._look_up(every)]
+        first, self.contents = self.contents.size, self.contents.appended(bodies)
+        self._apply(every, first, [*map(self._start_of, bodies)])
+
+    def _apply(
+        self, entries: Sequence[Entry], first: int, starts: Sequence[int], added: Mapping[int, str] = NOTHING
+    ) -> None:
+        """Apply entries whose contents have been numbered from `first` on, and whose new events may have been added."""
+        places = count()
+        for entry in entries:
+            if entry.kind not in kinds.WITH_CONTENT:
                 self._follow_act(entry)
+            elif (k := next(places)) not in added:
+                self._follow_content(entry, first + k, starts[k])
+            elif entry.match_id is not None:
+                self._follow_result(self.known[entry.subject], entry.match_id, entry.present or 0)
             self.seq = entry.seq
-        self.contents = self.contents.appended(bodies)
 
     def _look_up(self, entries: Sequence[Entry]) -> list[Entry]:
         """Find the events of all entries at once, which is faster than one by one. Return entries with contents."""
@@ -299,8 +300,7 @@ class Draft:
 
         Return False if the log is read from the start.
         """
-        number = self.table.value("content", uid)
-        return self.base.seq > 0 and number < self.contents.size and self.contents.equals(number, body)
+        return self.base.seq > 0 and self.contents.equals(self.table.value("content", uid), body)
 
     def _start_of(self, body: bytes) -> int:
         head = HEAD(body)

@@ -91,7 +91,10 @@ class Rater:
         self.system = after.pool.system
         self.pool_state = base.pool_state(ratings.position)
         is_long = after.events.size - ratings.position > SPAN_EVENTS
-        self.everyone = roster_before(base, ratings.position, base.slots) if is_long else None
+        self.everyone = None
+        if is_long:
+            numbers = np.concatenate([after.contents.numbers(), [*after.merged.values()]]).astype(np.int64)
+            self.everyone = roster_before(base, ratings.position, np.union1d(slots_of(numbers), base.slots))
 
     def rate_span(self, uids: Array) -> None:
         """Rate consecutive events and seasons."""
@@ -107,7 +110,8 @@ class Rater:
             table = table.filter(~pl.col("uid").is_in([*twice]))
         roster = self.everyone
         if roster is None:
-            slots = self.base.slots if is_season.any() else slots_of(np.unique(numbers_in(table)))
+            slots = slots_of(np.unique(numbers_in(table)))
+            slots = np.union1d(slots, self.base.slots) if is_season.any() else slots
             roster = roster_before(self.base, self.ratings.position, slots)
         roster.pool = self.pool_state
         batch = Batch()

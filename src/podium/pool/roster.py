@@ -60,29 +60,11 @@ class Roster:
         return cls(system, numbers, states, played_at, new_pools(system, 1), starts)
 
     def rows_of(self, numbers: Integers) -> Integers:
-        """Return the row of each player, adding rows for unknown players."""
-        size = self.numbers.size
-        rows: Integers
-        # the numbers are consecutive, as in a complete pool
-        if size and self.numbers[-1] - self.numbers[0] == size - 1:
-            rows = numbers - self.numbers[0]
-        else:
-            rows = np.searchsorted(self.numbers, numbers)
-        inside = (rows >= 0) & (rows < size)
-        known = inside.copy()
-        known[inside] = self.numbers[rows[inside]] == numbers[inside]
-        if known.all():
-            return rows
-        self._admit(np.unique(numbers[~known]))
-        return self.rows_of(numbers)
-
-    def _admit(self, numbers: Integers) -> None:
-        new = Roster.of_newcomers(self.system, numbers, self.starts)
-        every = np.concatenate([self.numbers, numbers])
-        order = np.argsort(every)
-        self.numbers = every[order]
-        for name in ("states", "played_at"):
-            setattr(self, name, np.concatenate([getattr(self, name), getattr(new, name)])[order])
+        """Return the row of each player."""
+        first, last = self.numbers[[0, -1]] if numbers.size else (0, 0)
+        is_run = last - first == self.numbers.size - 1  # as in a complete pool
+        rows: Integers = numbers - first if is_run else np.searchsorted(self.numbers, numbers)
+        return rows
 
     def advance(self, results: Results, starts: pl.Series) -> tuple[Events, Replayed]:
         """Rate events exactly as `podium.Live` does, and update the roster.

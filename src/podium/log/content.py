@@ -105,17 +105,14 @@ class Content(NamedTuple):
         return row
 
     def quit_lines(self, absent: Iterable["Absent"]) -> str:
-        """Return a line for each registered entrant who is missing from the result."""
-        return "".join(map(self.quit_line, absent))
-
-    def quit_line(self, absent: "Absent") -> str:
-        """Return the line for a registered entrant who is missing from the result and so quit in the first heat."""
-        first = self.row(0)
-        row = {name: first[name] for name in (*EVENT_COLUMNS, "heat") if name in first} | {"status": "quit"}
-        if absent.team is not None:
-            row["team"] = absent.team
-        row["player"] = absent.player
-        return json.dumps(row, ensure_ascii=False, separators=(",", ":")) + "\n"
+        """Return a line for each registered entrant who is missing from the result and so quit in the first heat."""
+        lines = ""
+        for entrant in absent:
+            first = self.row(0)
+            row = {name: first[name] for name in (*EVENT_COLUMNS, "heat") if name in first} | {"status": "quit"}
+            row |= ({} if entrant.team is None else {"team": entrant.team}) | {"player": entrant.player}
+            lines += json.dumps(row, ensure_ascii=False, separators=(",", ":")) + "\n"
+        return lines
 
 
 @immutable

@@ -121,6 +121,18 @@ def admit_names(pool: PoolView, names: Sequence[str], what: str = "player") -> l
     return [name if name in known else admit(name, what) for name in names]
 
 
+EntrantRows = Sequence[Mapping[str, Any]]  # each has `player`, and may have `team` and more
+
+
+def admit_entrants(
+    pool: PoolView, entrants: Sequence[Any], what: str = "player"
+) -> tuple[EntrantRows, list[str], list[str | None]]:
+    """Return entrants, which are names or dicts, as rows, with their admitted names and teams."""
+    rows = [entrant if isinstance(entrant, Mapping) else {"player": entrant} for entrant in entrants]
+    names = admit_names(pool, [str(row["player"]) for row in rows], what)
+    return rows, names, [None if row.get("team") is None else admit(str(row["team"]), "team") for row in rows]
+
+
 def names_like(pool: PoolView, name: str) -> list[str]:
     """Return a few names that begin or end like a name, or that contain all its parts if it names a pair.
 

@@ -312,7 +312,7 @@ class PoolView(Pool):
         self.connection.execute(sa.update(pools).where(pools.c.id == self.id).values(columns))
 
     def known(self, among: Iterable[str | int]) -> dict[str, Any]:
-        return {"pool": self.id, "among": values(among)}
+        return {"pool": self.id, "among": values(among) if among else "[]"}
 
 
 @functools.cache

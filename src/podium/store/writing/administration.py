@@ -35,7 +35,7 @@ from podium.log.log import (
     contents_of,
     json_entry,
 )
-from podium.log.players import admit_names, names_of, numbers_of, public_id, refuse_reserved
+from podium.log.players import admit_entrants, names_of, numbers_of, public_id, refuse_reserved
 from podium.log.pools import (
     DATED,
     NUMBER_US,
@@ -60,7 +60,11 @@ from podium.results.derived_heats import made_up, with_made_dates
 from podium.results.names import admit, normalise
 from podium.store.following import PoolReader
 from podium.store.writing.proposals import Act, Proposal
-from podium.store.writing.submission import find_registration, get_registration, refuse_entrant_twice
+from podium.store.writing.submission import (
+    find_registration,
+    get_registration,
+    refuse_entrant_twice,
+)
 from podium.support.answers import answer, described
 from podium.systems import find
 from podium.version import ARITHMETIC
@@ -392,9 +396,7 @@ def register(
         ResultsError: the same player is entered twice under two names.
         StoreError: a match with that ID has different entrants.
     """
-    rows = [entrant if isinstance(entrant, Mapping) else {"player": entrant} for entrant in entrants]
-    names = admit_names(pool, [str(row["player"]) for row in rows])
-    teams = [None if row.get("team") is None else admit(str(row["team"]), "team") for row in rows]
+    _, names, teams = admit_entrants(pool, entrants)
     match_id = public_id(pool, admit(match_id, "a match's id"))
     if not names or len(set(names)) < len(names):
         raise ParameterError("entrants: a match needs at least one, and each may appear only once")

@@ -6,7 +6,7 @@ copy of the database is restored.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -17,8 +17,8 @@ from podium.engine.tables.equipment import equipment_name
 from podium.errors import ParameterError, UnknownError
 from podium.ledger.forecast import Member, field_of, member_of
 from podium.log.database import StoreError
-from podium.log.log import CANCEL, PLAN, announce, append, json_entry, newest_seq
-from podium.log.players import admit_names, mentions_removed, names_of, numbers_of, public_id, sent_numbers
+from podium.log.log import CANCEL, PLAN, announce, append, json_entry
+from podium.log.players import admit_entrants, mentions_removed, names_of, numbers_of, public_id, sent_numbers
 from podium.log.schema import running
 from podium.log.statements import instant, microseconds, now, of_pool, upsert
 from podium.results.columns import SHARED
@@ -103,11 +103,9 @@ def plan_fixture(
 
 
 def numbered_entrants(pool: PoolReader, fixture_id: str, entrants: Sequence[Any]) -> list[dict[str, Any]]:
-    rows = [entrant if isinstance(entrant, Mapping) else {"player": entrant} for entrant in entrants]
-    if len(rows) > MAX_ENTRANTS:
-        raise ParameterError(f"entrants: {len(rows):,} are too many. A fixture can have up to {MAX_ENTRANTS:,}.")
-    names = admit_names(pool, [str(row["player"]) for row in rows], "entrant")
-    teams = [None if row.get("team") is None else admit(str(row["team"]), "team") for row in rows]
+    if len(entrants) > MAX_ENTRANTS:
+        raise ParameterError(f"entrants: {len(entrants):,} are too many. A fixture can have up to {MAX_ENTRANTS:,}.")
+    rows, names, teams = admit_entrants(pool, entrants, "entrant")
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise ParameterError(f"entrants: {twice!r} is entered twice. Remove one entry.")
@@ -202,6 +200,6 @@ def post_places(
             pool.run(DELETE_RACE, race=race)
     posted_at, body = now(), {"places": [numbers[name] for name in places], "out": [numbers[name] for name in out]}
     upsert(pool.connection, running, [(pool.id, race_id, posted_at, json.dumps(body))])
-    announce(pool, newest_seq(pool))
+    announce(pool, pool.version())
     in_place, gone = (tuple(called[numbers[name]] for name in side_names) for side_names in (places, out))
     return Places(race_id, instant(posted_at), in_place, gone)

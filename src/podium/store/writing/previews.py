@@ -4,7 +4,7 @@ from typing import Any
 
 from podium.engine.tables.equipment import kind_and_name
 from podium.log.content import lines_of, numbers_in
-from podium.log.log import AMEND, bodies_of, newest_seq
+from podium.log.log import AMEND, bodies_of
 from podium.log.pools import refuse_unwritable
 from podium.pool.moves import Moves
 from podium.store.following import PoolReader
@@ -71,7 +71,7 @@ def preview(pool: PoolReader, act: Act) -> Preview:
     proposal = act(pool, "", "")
     done = plan(pool, proposal)
     return Preview(
-        newest_seq(pool),
+        pool.version(),
         not proposal.entries,
         done.totals,
         amended_lines(pool, proposal),

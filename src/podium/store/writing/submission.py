@@ -373,7 +373,7 @@ def to_entries(
     entries = []
     for (content, actor, match_id, _, reason), text, digest in zip(sent, texts, digests, strict=True):
         present, absent = attendance(pool, match_id, content, numbers, late=late)
-        body = (text + content.quit_lines(absent)).encode() if absent else text.encode()
+        body = (text + content.quit_lines(absent)).encode()
         entries.append(LogEntry(content.event_id, body, actor, digest, match_id, present, reason))
     return tuple(entries)
 

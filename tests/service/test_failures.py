@@ -125,8 +125,8 @@ def test_a_failing_queue_rejects_waiting_requests_and_restarts(store):
         async def fail(*_sent, **_options):
             raise RuntimeError("a fault of ours")
 
-        async def fail_later(*_sent, is_long=False):
-            return await fail() if is_long else [LongWorkError("takes long")]
+        async def fail_later(queue, *_sent):
+            return await fail() if queue.is_long else [LongWorkError("takes long")]
 
         for intake._outcomes in (fail, fail_later):
             assert client.post(f"{BASE}/main/events", json=event(1)).status_code == 500

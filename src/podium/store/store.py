@@ -168,10 +168,7 @@ class Store(Reader):
         outcomes: list[list[Receipt] | Exception] = []
         for one in sent:
             try:
-                if leave_long:
-                    outcomes += self._submit_all(pool_name, [one])
-                else:
-                    outcomes.append(self.run(pool_name, lambda pool, *_logged, one=one: submission.submit(pool, [one])))
+                outcomes += self._submit_all(pool_name, [one]) if leave_long else [self._submit(pool_name, one)]
             except UnavailableError as error:
                 return [*outcomes, *[error] * (len(sent) - len(outcomes))]
             except Exception as error:  # noqa: BLE001  (its sender is answered with it, the others with their receipts)
@@ -182,6 +179,10 @@ class Store(Reader):
         with self.writing(pool_name) as pool:
             done = execution.execute(pool, partial(submission.submit, submissions=sent))
         return done.by_sender(len(sent))
+
+    def _submit(self, pool_name: str, sent: Submission | tuple[Any, ...]) -> list[Receipt]:
+        receipts: list[Receipt] = self.run(pool_name, lambda pool, *_logged: submission.submit(pool, [sent]))
+        return receipts
 
     amend, amend_sheet = acts(submission.amend, Receipt), acts(sheet_corrections.amend_sheet, SheetChanges)
     void, unvoid = acts(submission.void, Receipt), acts(submission.unvoid, Receipt)

@@ -44,8 +44,15 @@ class Waiting(NamedTuple):
     answer: asyncio.Future[list[Receipt]]
 
 
+class Queue(NamedTuple):
+    """A queue of submissions to a pool, either of slow ones, which are stored one at a time, or of all others."""
+
+    pool: str
+    is_long: bool = False
+
+
 class Intake:
-    """One queue per pool.
+    """Two queues per pool.
 
     Each submission gets a response after its own commit. A rejected or failed submission does not affect others in its
     batch. A slow submission, such as a late result, runs in parallel with later ones.
@@ -53,10 +60,8 @@ class Intake:
 
     def __init__(self, store: Store, threads: Threads) -> None:
         self._store, self._threads = store, threads
-        self._queues: defaultdict[str, list[Waiting]] = defaultdict(list)
-        self._tasks: dict[str, asyncio.Task[None]] = {}
-        self._long: defaultdict[str, list[Waiting]] = defaultdict(list)  # slow submissions, one at a time for each pool
-        self._long_tasks: dict[str, asyncio.Task[None]] = {}
+        self._queues: defaultdict[Queue, list[Waiting]] = defaultdict(list)
+        self._tasks: dict[Queue, asyncio.Task[None]] = {}
 
     async def submit(self, pool: str, rows: Any, actor: str, match_ids: dict[str, str]) -> list[Receipt]:
         every = rows.columns["event_id"] if isinstance(rows, PlainRows) else (row["event_id"] for row in rows)
@@ -64,76 +69,65 @@ class Intake:
         if self._waiting_events_of(pool) + len(event_ids) > MAX_WAITING_EVENTS:
             raise BusyError("too many results are waiting to be stored. Send this again in a second.")
         answer: asyncio.Future[list[Receipt]] = asyncio.get_running_loop().create_future()
-        self._queues[pool].append(Waiting(Submission(rows, actor, match_ids, now()), event_ids, answer))
-        if pool not in self._tasks:
-            self._tasks[pool] = asyncio.create_task(self._store_all(pool))
+        self._add(Queue(pool), Waiting(Submission(rows, actor, match_ids, now()), event_ids, answer))
         return await answer
 
     def waiting_events(self) -> dict[str, int]:
         """Count the events that wait to be stored, by pool."""
-        return {pool: self._waiting_events_of(pool) for pool in {*self._queues, *self._long}}
+        return {queue.pool: self._waiting_events_of(queue.pool) for queue in [*self._queues]}
 
     def _waiting_events_of(self, pool: str) -> int:
-        queues = self._queues.get(pool, ()), self._long.get(pool, ())
+        queues = (self._queues.get(Queue(pool, is_long), ()) for is_long in (False, True))
         return sum(len(request.event_ids) for queue in queues for request in queue)
 
-    async def _store_all(self, pool: str) -> None:
-        """Store the queue of a pool in batches until it is empty."""
+    def _add(self, queue: Queue, request: Waiting) -> None:
+        self._queues[queue].append(request)
+        if queue not in self._tasks:
+            self._tasks[queue] = asyncio.create_task(self._store_all(queue))
+
+    async def _store_all(self, queue: Queue) -> None:
+        """Store a queue in batches until it is empty."""
         batch: list[Waiting] = []
         try:
-            while self._queues[pool]:
-                batch = self._next_batch(pool)
-                for request, outcome in zip(batch, await self._outcomes(pool, batch), strict=True):
+            while self._queues[queue]:
+                batch = self._next_batch(queue)
+                for request, outcome in zip(batch, await self._outcomes(queue, batch), strict=True):
                     if isinstance(outcome, LongWorkError):  # the pool's other results go first
-                        self._long[pool].append(request)
-                        if pool not in self._long_tasks:
-                            self._long_tasks[pool] = asyncio.create_task(self._store_long(pool))
+                        self._add(Queue(queue.pool, is_long=True), request)
                     else:
                         resolve(request, outcome)
+                if queue.is_long:
+                    del self._queues[queue][0]
         except BaseException as error:
-            refuse_all([*batch, *self._queues.pop(pool)], error)
+            refuse_all([*batch, *self._queues[queue]], error)
             raise
         finally:
-            del self._tasks[pool]
-            if not self._queues.get(pool):
-                self._queues.pop(pool, None)
+            del self._tasks[queue], self._queues[queue]
 
-    async def _store_long(self, pool: str) -> None:
-        queue = self._long[pool]
-        try:
-            while queue:
-                resolve(queue[0], (await self._outcomes(pool, queue[:1], is_long=True))[0])
-                del queue[0]
-        except BaseException as error:
-            refuse_all(queue, error)
-            raise
-        finally:
-            del self._long_tasks[pool], self._long[pool]
-
-    async def _outcomes(
-        self, pool: str, batch: list[Waiting], *, is_long: bool = False
-    ) -> Sequence[list[Receipt] | Exception]:
+    async def _outcomes(self, queue: Queue, batch: list[Waiting]) -> Sequence[list[Receipt] | Exception]:
         """Store a batch, and return the outcome of each submission."""
         try:
             submissions = [request.submission for request in batch]
-            threads = self._threads.rerating if is_long else self._threads.writing
-            return await run_in(threads, self._store.submit_each, pool, submissions, leave_long=not is_long)
+            threads = self._threads.rerating if queue.is_long else self._threads.writing
+            return await run_in(threads, self._store.submit_each, queue.pool, submissions, leave_long=not queue.is_long)
         except Exception as error:  # noqa: BLE001  (only this batch fails, for example if no thread can start)
             return [error] * len(batch)
 
-    def _next_batch(self, pool: str) -> list[Waiting]:
-        """Take the submissions to store together, in order.
+    def _next_batch(self, queue: Queue) -> list[Waiting]:
+        """Take the submissions to store together, in order. A slow one stays in its queue until it is stored.
 
         No event appears twice, and the number of events is limited.
         """
-        queue, count, event_ids = self._queues[pool], 0, set[str]()
-        for request in queue:
+        waiting, count, event_ids = self._queues[queue], 0, set[str]()
+        if queue.is_long:
+            return waiting[:1]
+        for request in waiting:
             if count and (event_ids & request.event_ids or len(event_ids) + len(request.event_ids) > MAX_BATCH_EVENTS):
                 break
             count += 1
             event_ids |= request.event_ids
-        self._queues[pool] = queue[count:]
-        return queue[:count]
+        self._queues[queue] = waiting[count:]
+        return waiting[:count]
 
 
 def refuse_all(waiting: Iterable[Waiting], error: BaseException) -> None:

@@ -196,6 +196,7 @@ def _begin_sqlite(connection: sa.Connection) -> None:
     connection.exec_driver_sql("BEGIN" if reads_only else "BEGIN IMMEDIATE")
 
 
+@functools.lru_cache(16)  # making it takes as long as a statement
 def read_only_engine(engine: sa.Engine) -> sa.Engine:
     """Return an engine for read-only transactions. Each of them sees a snapshot and never waits for writers."""
     level = {"isolation_level": "REPEATABLE READ"} if engine.dialect.name == "postgresql" else {}

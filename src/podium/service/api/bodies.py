@@ -2,7 +2,6 @@
 
 import json
 from datetime import UTC, datetime, timedelta
-from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeVar
 
@@ -12,7 +11,6 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
-    TypeAdapter,
     ValidationError,
     create_model,
     model_validator,
@@ -24,7 +22,7 @@ from podium.log.pools import MAX_CONTACT_CHARACTERS, MAX_WORD_CHARACTERS, Order
 from podium.results.columns import MAX_KINDS, MAX_URL, MAX_WEIGHT, SHARED
 from podium.results.headings import column_meant_by
 from podium.results.names import LONGEST
-from podium.service.http.json import Identifier, Name, RefusedError, SentName, printable
+from podium.service.http.json import Identifier, Name, RefusedError, SentName, adapter, printable
 from podium.support.answers import take_meanings
 from podium.views.details import DETAILS
 
@@ -54,11 +52,6 @@ def unknown_field(name: str) -> str:
         )
     meaning = column_meant_by(name)
     return f"is not a field of this body{f'; did you mean {meaning}?' if meaning not in (None, name) else ''}"
-
-
-@cache
-def adapter(model: Any) -> TypeAdapter[Any]:
-    return TypeAdapter(model)
 
 
 NotNegative = Annotated[float, Field(ge=0.0)]

@@ -6,14 +6,14 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeVar
 
-from fastapi import Depends, Request, Response
+from fastapi import Depends, Request
 from fastapi.concurrency import run_in_threadpool
 from pydantic import BaseModel
 
 from podium.errors import PodiumError
 from podium.log.statements import now
 from podium.results.plain_rows import PlainRows
-from podium.service.api.bodies import adapter, validate
+from podium.service.api.bodies import validate
 from podium.service.http.errors import BusyError, UnexpectedError
 from podium.service.http.json import loads
 from podium.service.http.keys import require_role
@@ -153,11 +153,6 @@ async def read_parsed(request: Request, parse: Callable[[bytes], T]) -> T:
     """Return a function's result for a request's body."""
     body = await read_bytes(request, MAX_BODY_BYTES)
     return await run_in_threadpool(parse, body) if len(body) > OFFLOAD_BYTES else parse(body)
-
-
-def json_response(model: Any, value: Any, status: int = 200) -> Response:
-    """Return a value as a JSON response that follows the schema of its type."""
-    return Response(adapter(model).dump_json(value), status, media_type="application/json")
 
 
 if TYPE_CHECKING:

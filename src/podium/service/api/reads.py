@@ -16,8 +16,8 @@ from podium.log.pools import day_shown, parse_day, read_when
 from podium.matchmaking import matcher
 from podium.matchmaking.matcher import Match, Policy, Ticket
 from podium.matchmaking.pairing import match_quality, odds_scale
-from podium.service.api.bodies import MAX_PREDICTED, PredictRequest, Tickets, adapter
-from podium.service.api.dependencies import Admin, KeyedReader, Sent, json_response
+from podium.service.api.bodies import MAX_PREDICTED, PredictRequest, Tickets
+from podium.service.api.dependencies import Admin, KeyedReader, Sent
 from podium.service.api.fixtures import Margin
 from podium.service.http.errors import error_responses
 from podium.service.http.json import (
@@ -28,6 +28,8 @@ from podium.service.http.json import (
     PoolName,
     RefusedError,
     SeasonName,
+    adapter,
+    json_response,
 )
 from podium.service.http.requests import CurrentStore, PoolRouter, WantedDetails
 from podium.service.http.visitors import check_reader
@@ -272,15 +274,14 @@ def matchmaking(pool: PoolName, store: CurrentStore, _key: KeyedReader, body: Se
     return json_response(list[Match], matches)
 
 
-@router.get("/{pool}/events/{event_id}")
-def event(pool: PoolName, event_id: EventId, store: CurrentStore, response: Response) -> models.EventDetails:
+@router.get("/{pool}/events/{event_id}", response_model=models.EventDetails)
+def event(pool: PoolName, event_id: EventId, store: CurrentStore) -> Response:
     """Return an event with its results and rating changes.
 
     Its `version` is also its `ETag`. A correction that sends it as `If-Match` fails if the event has changed since.
     """
     details = store.event(pool, event_id)
-    response.headers["ETag"] = f'"{details.version}"'
-    return details
+    return json_response(models.EventDetails, details, ETag=f'"{details.version}"')
 
 
 @router.get("/{pool}/events/{event_id}/players/{player}", responses=error_responses(409))

@@ -25,12 +25,11 @@ from podium.service.api.dependencies import (
     RequestedWrite,
     Sent,
     WriterAct,
-    json_response,
     parsed,
 )
 from podium.service.api.receiving import SentEvents, parse_events
 from podium.service.http.errors import error_responses
-from podium.service.http.json import EventId, PlayerName, PoolName, RefusedError, SentName
+from podium.service.http.json import EventId, PlayerName, PoolName, RefusedError, SentName, json_response
 from podium.service.http.keys import (
     find_visible_key,
     refuse_backdated,

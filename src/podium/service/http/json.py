@@ -6,12 +6,13 @@ The rule for names is in `podium.results.names`, and the store applies it to res
 import json
 import math
 import re
+from functools import cache
 from itertools import chain
 from typing import Annotated, Any
 from urllib.parse import unquote_to_bytes
 
-from fastapi import Path
-from pydantic import AfterValidator, Field
+from fastapi import Path, Response
+from pydantic import AfterValidator, Field, TypeAdapter
 from pydantic_core import from_json
 
 from podium.results.names import LONGEST, NONCHARACTERS, SPACES, normalise, refusal
@@ -221,6 +222,16 @@ class PathMiddleware:
 
 def decode_name(part: str) -> str:
     return part.removeprefix(BEFORE_DOTS).replace(ENCODED_SLASH, "/")
+
+
+@cache
+def adapter(model: Any) -> TypeAdapter[Any]:
+    return TypeAdapter(model)
+
+
+def json_response(model: Any, value: Any, status: int = 200, **headers: str) -> Response:
+    """Return a value as a JSON response that follows the schema of its type."""
+    return Response(adapter(model).dump_json(value), status, headers, media_type="application/json")
 
 
 def path_name(description: str, example: str) -> Any:

@@ -21,6 +21,7 @@ from fastapi.responses import StreamingResponse
 from fastapi.routing import APIRoute
 from starlette.middleware.gzip import DEFAULT_EXCLUDED_CONTENT_TYPES, GZipMiddleware
 from starlette.requests import HTTPConnection
+from starlette.routing import Match
 
 from podium.service.http.errors import (
     HEADER,
@@ -32,7 +33,14 @@ from podium.service.http.errors import (
     error_responses,
     problem,
 )
-from podium.service.http.json import MAX_SENT_CHARACTERS, POOLS_PATH, RefusedError, decode_name, printable
+from podium.service.http.json import (
+    MAX_SENT_CHARACTERS,
+    POOLS_PATH,
+    RefusedError,
+    decode_name,
+    json_response,
+    printable,
+)
 from podium.store import Store
 from podium.store.following import NEWEST
 from podium.support.words import suggestion
@@ -103,7 +111,6 @@ async def in_background(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
 
 
 VERSION_HEADER: Final = "Pool-Version"  # number of the newest log entry that a response includes
-ANSWER: Final = "_answer"  # route parameter for the response headers
 
 
 def from_state(name: str) -> Any:
@@ -168,52 +175,56 @@ WROTE_S = 60  # lifetime of that cookie
 
 
 def read_one_moment(route: Callable[..., Any]) -> Callable[..., Any]:
-    """Let a route read a single version of its store, and report this version in a header."""
+    """Let a route read a single version of its store, and report this version in a header.
+
+    The version is the newest for a browser that has just written something.
+    """
     taken = signature(route)
-    own = next((name for name, parameter in taken.parameters.items() if parameter.annotation is Response), None)
     if {"store", "visit"}.isdisjoint(taken.parameters) or iscoroutinefunction(route):
         return route
 
     @wraps(route)
-    def answer(**arguments: Any) -> Any:
-        headers = arguments.get(own) if own else arguments.pop(ANSWER, None)  # None if a route did not make the call
-        since = arguments.pop(SINCE, 0)
-        visit = arguments.get("visit")  # for a page's route
+    def answer(**arguments: Any) -> Response:
+        visit, since = arguments.get("visit"), arguments.pop(SINCE, 0)  # a visit belongs to a page
+        request: Request = arguments["request"] if visit is None else visit.request
+        store: Store = store_for(request) if visit is None else visit.store
         pool = arguments.get("pool") if visit is None else visit.pool
 
-        def read(view: Store) -> Any:
-            seen = {"store": view} if visit is None else {"visit": replace(visit, store=view)}
-            found = route(**arguments | seen)
-            answered = found if isinstance(found, Response) else headers
-            if pool is not None and answered is not None:
-                answered.headers[VERSION_HEADER] = str(view.version(pool))
-            return found
+        def read(view: Store) -> Response:
+            seen = {"request": request, "store": view, "visit": visit and replace(visit, store=view)}
+            found = route(**arguments | {name: part for name, part in seen.items() if name in taken.parameters})
+            response = found if isinstance(found, Response) else json_response(taken.return_annotation, found)
+            if pool is not None:
+                response.headers[VERSION_HEADER] = str(view.version(pool))
+            return response
 
-        store: Store = arguments["store"] if visit is None else visit.store
-        return store.read_view(read, since)
+        arguments.pop("request", None)
+        return store.read_view(read, NEWEST if WROTE in request.cookies else since)
 
-    await_version = version_after_write if "since" in taken.parameters else version_to_await
-    more = [Parameter(SINCE, Parameter.KEYWORD_ONLY, annotation=Annotated[float, Depends(await_version)])]
-    if own is None:
-        more.append(Parameter(ANSWER, Parameter.KEYWORD_ONLY, annotation=Response))
-    answer.__signature__ = taken.replace(parameters=[*taken.parameters.values(), *more])  # type: ignore[attr-defined]
+    keyword, given = Parameter.KEYWORD_ONLY, {name: each for name, each in taken.parameters.items() if name != "store"}
+    if "visit" not in given:
+        given["request"] = Parameter("request", keyword, annotation=Request)
+    if "since" not in given:  # otherwise, `since` is a date or the number of an event
+        given[SINCE] = Parameter(SINCE, keyword, default=0, annotation=Since)
+    in_order = sorted(given.values(), key=lambda each: each.kind)
+    answer.__signature__ = taken.replace(parameters=in_order)  # type: ignore[attr-defined]
     return answer
 
 
-async def version_to_await(request: Request, since: Since = 0) -> float:
-    """Return the minimum version for a response.
+class QuickRoute(APIRoute):
+    """A route that compares an address with its pattern only if both have the same beginning and number of parts."""
 
-    It is the newest version for a browser that has just written something.
-    """
-    return NEWEST if WROTE in request.cookies else since
+    def __init__(self, path: str, *given: Any, **options: Any) -> None:
+        super().__init__(path, *given, **options)
+        self.slashes, self.begins = path.count("/"), path.partition("{")[0]
+
+    def matches(self, scope: Any) -> tuple[Match, Any]:
+        path = scope["path"]
+        is_similar = path.count("/") == self.slashes and path.startswith(self.begins)
+        return super().matches(scope) if is_similar else (Match.NONE, {})
 
 
-async def version_after_write(request: Request) -> float:
-    """Return the minimum version for a response on a route whose `since` is a date or an event number."""
-    return await version_to_await(request)
-
-
-class StrictRoute(APIRoute):
+class StrictRoute(QuickRoute):
     """A route that rejects unknown parameters in pools' addresses, because they may be typing errors.
 
     The response to a write states the pool's version that includes it, for use as `since`.

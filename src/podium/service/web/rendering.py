@@ -26,7 +26,7 @@ from podium.pages import numbers
 from podium.pages.environment import create_environment, static_content
 from podium.service.http.errors import HEADER, ProblemResponse
 from podium.service.http.json import POOLS_PATH
-from podium.service.http.requests import WROTE, WROTE_S, read_one_moment
+from podium.service.http.requests import WROTE, WROTE_S, QuickRoute, read_one_moment
 from podium.service.http.visitors import send_cookie
 from podium.support.immutable import immutable
 from podium.support.words import part, plural, shown, shown_change
@@ -53,6 +53,9 @@ def pool_address(pool: str, *names: str, **query: str) -> str:
 
 class PageRouter(APIRouter):
     """Routes for pages, which are not in the OpenAPI document."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(route_class=QuickRoute, **options)
 
     def page(self, path: str) -> Callable[[Function], Function]:
         """Add a page that reads a single version of the store."""

@@ -237,13 +237,13 @@ def expected_rivals(rated, rows, player):
 def test_rivals_are_sums_of_the_explanations(store, name, monkeypatch):
     fill(store, find(name)(), events=12)
     rated, careers = by_player(store)
-    explained, explain = [], rivals_room.explanation
+    explained, divide = [], rivals_room.Breakdown
 
-    def counted(pool, event_id, player):
+    def counted(system, events, replayed, event_id, player):
         explained.append(event_id)
-        return explain(pool, event_id, player)
+        return divide(system, events, replayed, event_id, player)
 
-    monkeypatch.setattr(rivals_room, "explanation", counted)
+    monkeypatch.setattr(rivals_room, "Breakdown", counted)
     for player in ("ana", "dave"):
         found = store.rivals("main", player)
         wanted = expected_rivals(rated, careers[player], player)

@@ -61,10 +61,10 @@ class Columns:
         if last <= first:
             return np.empty(0, self._types[name])
         begin, end = first >> CHUNK_BITS, last - 1 >> CHUNK_BITS
-        offset = begin << CHUNK_BITS
         parts = [chunk[name] for chunk in self._chunks[begin : end + 1]]
-        joined = parts[0] if len(parts) == 1 else np.concatenate(parts)
-        return joined[first - offset : last - offset]
+        parts[-1] = parts[-1][: last - (end << CHUNK_BITS)]
+        parts[0] = parts[0][first - (begin << CHUNK_BITS) :]
+        return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
     def at(self, name: str, rows: Array) -> Array:
         """Return the values of a column in these rows, in the order of `rows`."""

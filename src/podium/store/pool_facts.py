@@ -303,7 +303,7 @@ def event_field(pool: PoolReader, event_id: str) -> EventField:
 
 
 def rated_field(pool: PoolReader, event_id: str) -> EventField:
-    events, replayed, _ = rated_event(pool, event_id).replay
+    _, (events, replayed, _) = rated_event(pool, event_id)
     rated = performances(pool.system, events, replayed, entrant=0)
     return EventField(
         len(rated),

@@ -4,6 +4,9 @@ import math
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import asdict, replace
 from decimal import Decimal
+from functools import cache
+from itertools import groupby
+from operator import itemgetter
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -12,7 +15,6 @@ import polars as pl
 from podium.engine.replay import NEVER, Replayed, with_idle_before
 from podium.engine.system import System
 from podium.engine.tables.encoding import Events, encode
-from podium.engine.tables.equipment import names_in
 from podium.engine.tables.selection import EVENT, unrated_status
 from podium.errors import ParameterError, UnknownError
 from podium.kernels.records import read
@@ -24,10 +26,11 @@ from podium.ledger.reasons.totals import Part, ReasonTotals, divide_change, tota
 from podium.ledger.reasons.what_if import MAX_IMAGINED, WhatIf, is_quickly_imagined, what_if
 from podium.log.log import REGISTER, SEASON, UNVOID, VOID, WITH_CONTENT, current_kind, entries_after, titles_in
 from podium.log.players import names_of, unrated_error
-from podium.pool.columns import slots_of
-from podium.pool.rating import numbers_in, results_of, roster_before
-from podium.pool.roster import Roster, as_results
-from podium.pool.snapshot import RATED, STATUSES, Event, Snapshot, Start
+from podium.pool.columns import slot_of, slots_of
+from podium.pool.contents import rows_of
+from podium.pool.rating import numbers_in, positions_of, results_of, roster_before
+from podium.pool.roster import Roster, as_results, entering_states
+from podium.pool.snapshot import RATED, STATUSES, Event, Snapshot
 from podium.pool.snapshot import SEASON as SEASON_STATUS
 from podium.probability.draws import draw_chance
 from podium.results.columns import UTC
@@ -122,11 +125,17 @@ def explanation(pool: PoolAt, event_id: str, name: str) -> Explanation:
     Raises:
         UnknownError: there is no such pool or event, or the player is not rated in it.
     """
-    event, player = rated_event(pool, event_id), name_of(pool, name)
-    found = explain(pool.system, *event.replay, player)
-    if event.before.entered_with(player) is None:
+    (event, replay), number = rated_event(pool, event_id), number_of(pool, name)
+    found = explain(pool.system, *replay, name_of(pool, name))
+    if number not in pool.snapshot.starts or not is_first(pool, number, event):
         return found
     return replace(found, summary=f"{found.summary} You started at {found.shown_before}, set by the organiser.")
+
+
+def is_first(pool: PoolAt, number: int, event: Event) -> bool:
+    """Return True if a player has no change before an event."""
+    snapshot = pool.snapshot
+    return not snapshot.career(slot_of(number), snapshot.row_at(event.position), 1).size
 
 
 def reasons(pool: PoolAt, name: str, events: int = 10) -> ReasonTotals:
@@ -158,24 +167,19 @@ def reasons(pool: PoolAt, name: str, events: int = 10) -> ReasonTotals:
         bool(own == 1 and every.rank.max() > 1)
         for own, every in zip(career.rank[played].tolist(), changes, strict=True)
     )
-    found = [
-        parts_of_change(pool, event, every, number, player) for event, every in zip(newest_events, changes, strict=True)
-    ]
+    every_replay = cache(lambda: [*replays_of(pool, newest_events)])  # only if a change has not been divided before
+
+    def divided(k: int) -> list[Part]:
+        all_changes = changes[k].before.tobytes(), changes[k].states.tobytes()  # later events do not affect the parts
+        return pool.answers.value(
+            (pool.id, "parts", newest_events[k].event_id, number),
+            (newest_events[k].content_seq, hash(all_changes)),
+            lambda: divide_change(pool.system, *every_replay()[k], player),
+        )
+
     gained = math.fsum(seasons.gain.tolist())
+    found = [*map(divided, range(len(played)))]
     return total_reasons(player, found, won, of_events.shown_sum, gained, seasons.shown_sum)
-
-
-def parts_of_change(pool: PoolAt, event: Event, changes: Changes, number: int, player: str) -> list[Part]:
-    """Divide a player's change in an event by kind of reason, or return the cached parts if the event did not change.
-
-    `changes` are all changes from the event. Later events do not affect the parts.
-    """
-    version = event.content_seq, hash((changes.before.tobytes(), changes.states.tobytes()))
-    return pool.answers.value(
-        (pool.id, "parts", event.event_id, number),
-        version,
-        lambda: divide_change(pool.system, *rated_event(pool, event.event_id).replay, player),
-    )
 
 
 def alternatives(pool: PoolAt, event_id: str, name: str, *, margin: float | None = None) -> WhatIf:
@@ -191,7 +195,7 @@ def alternatives(pool: PoolAt, event_id: str, name: str, *, margin: float | None
         UnknownError: there is no such pool or event, or the player is not rated in it.
         ParameterError: the field is too large to be rated again during a request.
     """
-    events, replayed, event_id = rated_event(pool, event_id).replay
+    _, (events, replayed, event_id) = rated_event(pool, event_id)
     if not is_quickly_imagined(pool.system, events):
         raise ParameterError(
             f"event {event_id!r} has {len(replayed.before):,} entrants, and what-if changes are limited to "
@@ -228,11 +232,6 @@ class Before(NamedTuple):
         rows, newcomer = self.rows(names).tolist(), self.roster.system.newcomer()
         return {name: read(self.roster.states, row, newcomer) for name, row in zip(names, rows, strict=True)}
 
-    def entered_with(self, name: str) -> Start | None:
-        """Return the starting rating of a player without earlier rated events, or None."""
-        (row,) = self.rows([name])
-        return self.roster.starts.get(self.numbers[name]) if self.roster.played_at[row] == NEVER else None
-
 
 def system_and_states(pool: PoolAt, names: Sequence[str]) -> tuple[System, list[Any]]:
     """Return a pool's system and the states of players at the same point in time.
@@ -249,23 +248,11 @@ def system_and_states(pool: PoolAt, names: Sequence[str]) -> tuple[System, list[
     return before.system, [states[name] for name in names]
 
 
-class RatedEvent(NamedTuple):
-    """A replay of a rated event."""
-
-    event: Event
-    results: Results
-    before: Before
-    events: Events
-    replayed: Replayed  # the replay, with the same values as in the ledger
-
-    @property
-    def replay(self) -> tuple[Events, Replayed, str]:
-        """The arguments with which `explain` and similar functions find the event."""
-        return self.events, self.replayed, self.event.event_id
+Replay = tuple[Events, Replayed, str]  # the arguments with which `explain` and similar functions find an event
 
 
-def rated_event(pool: PoolAt, event_id: str) -> RatedEvent:
-    """Return a rated event in encoded form, and its replay. They are the same for every player, and cached.
+def rated_event(pool: PoolAt, event_id: str) -> tuple[Event, Replay]:
+    """Return a rated event and its replay, which is the same for every player, and cached.
 
     Raises:
         UnknownError: the event does not exist, or it is not rated.
@@ -273,21 +260,41 @@ def rated_event(pool: PoolAt, event_id: str) -> RatedEvent:
     event = find_event(pool, event_id)
     if event.status != STATUSES[RATED]:
         raise UnknownError(f"event {event_id!r} is not rated: {event.reason}")
-    return pool.value(("replay", event.event_id), lambda: replay_of(pool, event))
+    return event, pool.value(("replay", event.event_id), lambda: replays_together(pool, [event])[0])
 
 
-def replay_of(pool: PoolAt, event: Event) -> RatedEvent:
-    results = event_results(pool, [event])
-    names = [*dict.fromkeys(results.frame["player"].to_list()), *names_in(results.frame, pool.system.kinds)]
-    before, moved = Before.of(pool, names, event.position), Changes.by_event(pool.snapshot, event)
-    events = encode(results, pool.system)
-    roster, rows = before.roster, before.rows(events.player_names.to_list())
-    states, pools = roster.states[rows], roster.pool
-    events = with_idle_before(events, pool.system, EVENT, roster.played_at[rows])
-    place = {number: k for k, number in enumerate(moved.numbers.tolist())}
-    order = [place[number] for number in roster.numbers[rows[events.columns.player]].tolist()]
-    replayed = Replayed(states, moved.before[order], moved.states[order], states, pools, pools[:0], pools)
-    return RatedEvent(event, results, before, events, replayed)
+MAX_TOGETHER = 1_000  # number of entrants up to which several events are encoded together
+
+
+def replays_of(pool: PoolAt, events: Sequence[Event]) -> Iterator[Replay]:
+    """Yield the replay of each of these rated events. Small events are encoded together."""
+    fields = pool.snapshot.events.order.at("field", np.array([event.position for event in events], np.int64))
+    for _, run in groupby(zip((np.cumsum(fields) // MAX_TOGETHER).tolist(), events, strict=True), itemgetter(0)):
+        yield from replays_together(pool, [event for _, event in run])
+
+
+def replays_together(pool: PoolAt, events: Sequence[Event]) -> list[Replay]:
+    """Encode rated events together, each as a pool of its own. Their changes in the ledger are the replay."""
+    snapshot, results = pool.snapshot, event_results(pool, events)
+    results = Results(results.frame.with_columns(pool="event_id"), results.source)
+    encoded = encode(results, pool.system)
+    columns = encoded.columns
+    begins, lengths = snapshot.spans(np.array([event.position for event in events]))
+    every = Changes(snapshot, rows_of(begins, lengths))
+    numbers = {name: number for number, name in names_of(pool, every.numbers.tolist()).items()}
+    of_player = np.array([numbers[name] for name in encoded.player_names.to_list()])
+    rows = np.repeat(np.arange(len(events)), lengths) << 32 | every.slots
+    own = np.repeat(np.arange(len(events)), np.diff(columns.entrants)) << 32 | slots_of(of_player)[columns.player]
+    found = every.at(positions_of(own, rows))
+    previous = found.cells("previous").astype(np.int64)
+    known, seen = previous >= 0, np.full(of_player.size, NEVER)
+    states = entering_states(pool.system, of_player, snapshot.starts)
+    states[columns.player[known]] = snapshot.rows.at("state", previous[known])
+    seen[columns.player] = snapshot.played_at(previous)
+    encoded = with_idle_before(encoded, pool.system, EVENT, seen)
+    pools = np.concatenate([snapshot.pool_state(event.position) for event in events])
+    replayed = Replayed(states, found.before, found.states, states, pools, pools[:0], pools)
+    return [(encoded, replayed, event.event_id) for event in events]
 
 
 def career(pool: PoolAt, name: str, top: int = 1000) -> tuple[CareerChange, ...]:

@@ -4,7 +4,7 @@ Each explanation is calculated once.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -14,6 +14,7 @@ import sqlalchemy as sa
 from podium.engine.tables.encoding import encode
 from podium.errors import ParameterError
 from podium.ledger.forecast import expected_score
+from podium.ledger.reasons.explaining import Breakdown
 from podium.log.players import known_numbers, names_of
 from podium.log.schema import correction
 from podium.log.statements import of_pool
@@ -24,7 +25,7 @@ from podium.support.arrays import Array, Floats
 from podium.views.board import PlayerStanding, standing_of
 from podium.views.boards.ranks import rank
 from podium.views.changes import Changes, career_of
-from podium.views.events import draw_now, explanation, system_and_states, titles_of
+from podium.views.events import draw_now, replays_of, system_and_states, titles_of
 from podium.views.models import answer_from
 from podium.views.names import name_of, number_of
 from podium.views.races.chances import BestWin, CommonEvent, ComparedPlayer, Comparison, RivalRow, Rivalry, Rivals
@@ -80,29 +81,31 @@ def explained_events(pool: PoolAt, stands: PlayerStanding) -> dict[Moved, Explai
     known: dict[Moved, ExplainedEvent] = pool.answers.value(key, version, dict)
     newest = career_of(pool.snapshot, stands.number).without_seasons.at(slice(None, -MAX_EVENTS - 1, -1))
     columns = (column.tolist() for column in (newest.uids, newest.before, newest.rating))
-    ids, every = pool.snapshot.events.ids, [*map(Moved._make, zip(*columns, strict=True))]
-    events = {
-        event: known[event] if event in known else duels_in_event(pool, ids[event.uid], stands.player)
-        for event in every
-    }
+    every = [*map(Moved._make, zip(*columns, strict=True))]
+    unknown = [event for event in every if event not in known]
+    found = known | dict(zip(unknown, duels_in(pool, [event.uid for event in unknown], stands.player), strict=True))
+    events = {event: found[event] for event in every}
     pool.answers.keep(key, version, events)
     return events
 
 
-def duels_in_event(pool: PoolAt, event_id: str, name: str) -> ExplainedEvent:
-    rows = explanation(pool, event_id, name).rows
-    columns = zip(
-        *(rows[column].to_list() for column in ("opponent", "heat", "result", "expected", "contribution")), strict=True
-    )
-    duels = [column for column in columns if column[0] is not None]  # other causes have no opponent
-    numbers = known_numbers(pool, sorted({duel[0] for duel in duels}))
-    known = [(float(numbers[opponent]), *scores) for opponent, _, *scores in duels]
-    upsets = [
-        Upset(expected, numbers[opponent], heat or "")
-        for opponent, heat, result, expected, _ in duels
-        if result > DRAW > expected  # the underdog won
-    ]
-    return ExplainedEvent(np.array(known, np.float64).reshape(-1, 4), min(upsets, default=None))
+def duels_in(pool: PoolAt, uids: Sequence[int], name: str) -> Iterator[ExplainedEvent]:
+    """Yield a player's duels in each of these events."""
+    divided = [Breakdown(pool.system, *replay, name) for replay in replays_of(pool, pool.snapshot.events.of_uids(uids))]
+    opponents = [[event.account.name(duel.opponent) for duel in event.duels] for event in divided]
+    numbers = known_numbers(pool, [*{name for names in opponents for name in names}])
+    for event, names in zip(divided, opponents, strict=True):
+        duels = [
+            (numbers[name], event.name_of(duel.heat), duel.result, duel.expected, duel.contribution)
+            for name, duel in zip(names, event.duels, strict=True)
+        ]
+        scores = [(float(number), *others) for number, _, *others in duels]
+        upsets = [
+            Upset(expected, number, heat)
+            for number, heat, result, expected, _ in duels
+            if result > DRAW > expected  # the underdog won
+        ]
+        yield ExplainedEvent(np.array(scores, np.float64).reshape(-1, 4), min(upsets, default=None))
 
 
 def duels_by_opponent(pool: PoolAt, name: str) -> Rivals:

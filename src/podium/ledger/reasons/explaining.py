@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 from decimal import Decimal
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -49,17 +50,15 @@ def explain(system: System, events: Events, replayed: Replayed, event_id: str, p
     Within a rating period, the change belongs to the player's last event, and the explanation lists the duels of the
     whole period.
     """
-    rows, player, entrant, ends_period = find_entrant(events, event_id, player)
-    before = float(replayed.before[entrant])
+    _, player, entrant, ends_period = find_entrant(events, event_id, player)
     if not ends_period:
+        before = float(replayed.before[entrant])
         text = f"{player}'s rating is updated at the end of the rating period, with the last event in it."
         empty = pl.DataFrame(schema=SCHEMA)
         return Explanation(event_id, player, before, 0.0, empty, "", text, before, system.digits, text)
-    account = account_of(system, events, replayed, entrant)
-    after = system.state_type(*replayed.after[entrant].tolist())
-    table = standings(events, account.update, events.results.frame[rows], rows)
-    explanation = Breakdown(account, table, event_id, player, before, after).explanation()
-    equipment = equipment_parts(account, replayed, after)
+    found = Breakdown(system, events, replayed, event_id, player)
+    explanation = found.explanation()
+    equipment = equipment_parts(found.account, replayed, found.after)
     by_margin = explanation.rows.filter(pl.col("cause") == MARGIN)["group"].to_list()
     of_result = [group for k, group in enumerate(explanation.groups) if group.kind != CAUSE or k in by_margin]
     own = sum((group.shown for group in of_result), Decimal(0))
@@ -141,19 +140,33 @@ def states_before(system: System, events: Events, update: int, replayed: Replaye
 class Breakdown:
     """One rating change, divided into parts, with each part's effect and description."""
 
-    def __init__(
-        self, account: Account, table: Standings, event_id: str, player: str, before: float, after: Any
-    ) -> None:
-        self.account, self.table, self.event_id, self.player, self.after = account, table, event_id, player, after
-        self.system, self.events = account.system, account.events
-        self.before = before  # for a newcomer, the starting rating
-        self.delta = float(after.rating - self.before)
-        self.change = shown_change(self.before, float(after.rating), self.system.digits)
-        self.entry_in = {heat: i for heat, _, _, i in account.heats()}
+    def __init__(self, system: System, events: Events, replayed: Replayed, event_id: str, player: str) -> None:
+        self.event_rows, self.player, entrant, _ = find_entrant(events, event_id, player)
+        self.account = account_of(system, events, replayed, entrant)
+        self.system, self.events, self.event_id = self.account.system, events, event_id
+        self.after = system.state_type(*replayed.after[entrant].tolist())
+        self.before = float(replayed.before[entrant])  # for a newcomer, the starting rating
+        self.delta = float(self.after.rating - self.before)
+        self.change = shown_change(self.before, float(self.after.rating), system.digits)
+        self.entry_in = {heat: i for heat, _, _, i in self.account.heats()}
         ids = {self.event_of(heat) for heat in self.entry_in}
         self.several_events = len(ids) > 1
-        self.duels = account.duels()
-        self.leads = {duel.opponent: account.lead(duel.opponent) for duel in self.duels}
+        duels = self.account.duels()
+        self.leads = {duel.opponent: self.account.lead(duel.opponent) for duel in duels}
+        if self.account.by_pairs:
+            self.duels, self.causes = self.account.credited(duels, self.after)
+            self.parts = self.partition(self.duels, UNLIMITED)
+        else:
+            parts = self.partition(duels, affordable_parts(self.account.update))
+            heats = [list(heading.heats) for heading in parts.headings]
+            self.duels, self.causes = self.account.shared(duels, parts.members, heats, self.delta)
+            self.parts = parts.among([duel.theirs for duel in duels], [duel.theirs for duel in self.duels])
+
+    @cached_property
+    def table(self) -> Standings:
+        """The results of the event."""
+        frame = self.events.results.frame[self.event_rows]
+        return standings(self.events, self.account.update, frame, self.event_rows)
 
     def event_of(self, heat: int) -> str:
         return str(self.events.results.frame["event_id"][self.events.entry_row.at(self.entry_in[heat])])
@@ -178,17 +191,8 @@ class Breakdown:
         return sent if sent in UNFINISHED_STATUS else "quit"  # a quit that the system carries over to later heats
 
     def explanation(self) -> Explanation:
-        duels = self.duels
-        if self.account.by_pairs:
-            counting, causes = self.account.credited(duels, self.after)
-            parts = self.partition(counting, UNLIMITED)
-        else:
-            parts = self.partition(duels, affordable_parts(self.account.update))
-            heats = [list(heading.heats) for heading in parts.headings]
-            counting, causes = self.account.shared(duels, parts.members, heats, self.delta)
-            parts = parts.among([duel.theirs for duel in duels], [duel.theirs for duel in counting])
-        groups, phrases, rows = self.grouped(parts, counting, causes)
-        result = self.outcome(counting)
+        groups, phrases, rows = self.grouped(self.parts, self.duels, self.causes)
+        result = self.outcome(self.duels)
         return Explanation(
             event_id=self.event_id,
             player=self.player,
@@ -203,7 +207,7 @@ class Breakdown:
             cause=wording.cause(phrases, self.change),
             decisive=wording.deciding(phrases, self.change),
             groups=groups,
-            duels=self.duels_in_words(counting),
+            duels=self.duels_in_words(self.duels),
             ranked_by=ranked_by(self.table, self.player),
             standings=self.table.frame(),
             method=WHOLE_FIELD.format(title=self.system.title) if len(groups[1:]) and not self.account.by_pairs else "",

@@ -139,7 +139,7 @@ def headline_of(winners: Sequence[str]) -> str:
 
 def explain_largest(pool: PoolReader, event: Event) -> tuple[list[Explanation], tuple[str, ...]]:
     """Return the explanations of the largest changes in an event, and a line of text about each."""
-    replayed = rated_event(pool, event.event_id).replay
+    _, replayed = rated_event(pool, event.event_id)
     largest = sorted(changes_by(pool, event), key=lambda change: -abs(change.delta))[:LARGEST]
     explanations = [explain(pool.system, *replayed, change.player) for change in largest]
     lines = []

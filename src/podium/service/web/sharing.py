@@ -247,7 +247,7 @@ def card_png(pool: PoolReader, event_id: str, host: str, *, dark: bool = False) 
     moved = changes.answers(names_of(pool, changes.numbers.tolist()))
     gains = {change.player: float(shown_change(change.rating_before, change.rating, header.digits)) for change in moved}
     best = max(gains, key=gains.__getitem__)
-    shown = explain(pool.system, *rated_event(pool, event_id).replay, best)
+    shown = explain(pool.system, *rated_event(pool, event_id)[1], best)
     winners, places = shown.winners, shown.places
     newest = pool.snapshot.events.newest_rated
     board = Board.of(pool, ESTABLISHED)

@@ -9,6 +9,7 @@ from podium.errors import UnknownError
 from podium.log.players import names_of
 from podium.log.pools import date_of, day_shown, today
 from podium.pool.columns import slot_of
+from podium.pool.snapshot import RATED
 from podium.views.board import EVERYBODY, Board
 from podium.views.models import DailyRank, RankedPlayer
 from podium.views.names import number_of
@@ -20,12 +21,12 @@ def every_day(pool: PoolAt) -> range:
 
     In a pool without dates, return the numbers of events.
     """
-    events, unit = pool.snapshot.events, pool.unit_us
-    rated = np.flatnonzero(events.order.part("field"))
-    if not rated.size:
+    events = pool.snapshot.events
+    oldest, newest = events.first(range(events.order.size), 1, RATED), events.newest_rated
+    if newest is None:
         return range(0)
-    first, newest = (events.key(uid).started_at // unit for uid in events.order.at("uid", rated[[0, -1]]).tolist())
-    return range(first + 1, (newest + 1 if pool.is_undated else today()) + 1)
+    first, last = (event.started_at // pool.unit_us for event in (*oldest, newest))
+    return range(first + 1, (last + 1 if pool.is_undated else today()) + 1)
 
 
 def days(pool: PoolAt) -> list[int]:
@@ -80,13 +81,15 @@ def ranks_of_player(pool: PoolAt, name: str) -> tuple[DailyRank, ...]:
     ends = stops[np.searchsorted(starts, listed * pool.unit_us)]  # the first ledger row of each day
     own = np.searchsorted(career, ends)  # number of the player's rows before it
     ratings = rows.at("state", career)[:, system.column("rating")]
-    scores, row, rank, found = np.full(snapshot.newest.size, -np.inf), 0, 0, []
+    half, row, rank, found = snapshot.newest.size // 2 + 1, 0, 0, []
+    scores = np.full(2 * half, -np.inf)  # first of players, and then of equipment, which has the odd slots
     for day, end, count in zip(listed.tolist(), ends.tolist(), own.tolist(), strict=True):
         if end > row:
-            scores[rows.part("slot", row, end)] = system.scores(rows.part("state", row, end))
+            slots = rows.part("slot", row, end)
+            scores[(slots >> 1) + half * (slots & 1)] = system.scores(rows.part("state", row, end))
             row, rank = end, 0
         if count and not rank:
-            rank = 1 + int(np.count_nonzero(scores[::2] > scores[slot]))  # equipment has the odd slots
+            rank = 1 + int(np.count_nonzero(scores[:half] > scores[slot >> 1]))
         if count:
             on = {"day": None, "sequence": day} if pool.is_undated else {"day": date_of(day)}
             found.append(DailyRank(rank=rank, rating=float(ratings[count - 1]), **on))

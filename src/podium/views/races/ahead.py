@@ -30,7 +30,6 @@ from podium.log.pools import Pool
 from podium.log.statements import instant
 from podium.pool.snapshot import RATED, Event
 from podium.results.derived_heats import OVERALL
-from podium.results.reading import Results
 from podium.support.answers import answer
 from podium.views.board import ESTABLISHED, Board
 from podium.views.boards.seasons import span_of
@@ -47,7 +46,6 @@ MAX_STARTERS = 200
 MEETING_EVENTS = 2_000  # number of events to search for pairs who have met
 RECENT_EVENTS = 200  # number of events to search for the last comparable heat and for draws
 Sides = Sequence[Sequence[Member]]
-Known = Before | None  # the entrants' states, if they are known
 
 
 def starters_at(
@@ -55,7 +53,6 @@ def starters_at(
     sides: Sides,
     started_at: int | None,
     position: int,
-    before: Known = None,
     margin: float | None = None,
 ) -> tuple[Race, bool]:
     """Return a race between these sides, with the states before a position, and True if duels in the pool may be drawn.
@@ -68,7 +65,7 @@ def starters_at(
             f"The race has {len(players):,} players, and stakes are limited to {MAX_STARTERS}. Choose fewer players."
         )
     names = names_to_rate(sides, pool.system.kinds)
-    before = before or Before.of(pool, names, position)
+    before = Before.of(pool, names, position)
     reads_recent = bool(pool.system.needs) or len(sides) == 2  # noqa: PLR2004  (a duel)
     recent = recent_events(pool, position) if reads_recent else None
     when = None if started_at is None or pool.is_undated else instant(started_at)
@@ -278,9 +275,7 @@ def running_race(pool: PoolAt, race_id: str) -> RunningRace:
     return pool.value(("running", race_id), find, stands)
 
 
-def stakes_before_event(
-    pool: PoolAt, event: Event, results: Results, player: str, before: Known = None
-) -> Stakes | None:
+def stakes_before_event(pool: PoolAt, event: Event, player: str) -> Stakes | None:
     """Return the effect of each place in a past event with one heat, based on the states just before it.
 
     The table contains neither ranks nor the other entrants' break-even places. There is no table for events with
@@ -288,8 +283,8 @@ def stakes_before_event(
     """
 
     def find_starters() -> tuple[Race, bool] | None:
-        sides = sides_in(pool, results.frame)
-        return None if sides is None else starters_at(pool, sides, event.started_at, event.position, before)
+        sides = sides_in(pool, event_results(pool, [event]).frame)
+        return None if sides is None else starters_at(pool, sides, event.started_at, event.position)
 
     def find() -> Stakes | None:
         starters = pool.value(("before", event.event_id), find_starters)

@@ -2,26 +2,26 @@
 
 from dataclasses import replace
 
-from podium.engine.replay import NEVER
 from podium.ledger.performance import PerformanceRating, performance
 from podium.ledger.reasons import DuelCount, Explanation
 from podium.ledger.reasons.explaining import explain, find_entrant
 from podium.ledger.reasons.what_if import WhatIf, is_quickly_imagined, what_if
 from podium.ledger.stakes import Stakes
 from podium.log.pools import Pool
-from podium.pool.snapshot import RATED, STATUSES
+from podium.pool.snapshot import RATED, STATUSES, Event
 from podium.support.answers import answer
 from podium.support.collector import paused_collection
 from podium.support.immutable import immutable
 from podium.views.events import (
-    RatedEvent,
+    Replay,
     changes_by,
     details_of,
+    is_first,
     rated_event,
 )
 from podium.views.headlines import events_beside
 from podium.views.models import EventDetails, answer_from, rows_as
-from podium.views.names import find_event, name_of
+from podium.views.names import find_event, name_of, number_of
 from podium.views.player_models import AdjacentEvents
 from podium.views.races.ahead import stakes_before_event
 from podium.views.races.records import CorrectionRecord, event_record
@@ -260,7 +260,7 @@ def event_story(pool: PoolAt, event_id: str, player: str | None = None) -> Event
         story = EventStory(pool, *pool.value(("event", event_id), lambda: read_event(pool, event_id)))
         if story.details.status != STATUSES[RATED]:
             return story
-        return explained_story(pool, story, rated_event(pool, event_id), player)
+        return explained_story(pool, story, *rated_event(pool, event_id), player)
 
 
 def read_event(pool: PoolAt, event_id: str) -> tuple[EventDetails, tuple[CorrectionRecord, ...], AdjacentEvents]:
@@ -270,25 +270,27 @@ def read_event(pool: PoolAt, event_id: str) -> tuple[EventDetails, tuple[Correct
     return details_of(pool, event, results, changes_by(pool, event)), record, beside
 
 
-def explained_story(pool: PoolAt, story: EventStory, event: RatedEvent, player: str | None) -> EventStory:
-    details, event_id = story.details, event.event.event_id
+def explained_story(pool: PoolAt, story: EventStory, event: Event, replay: Replay, player: str | None) -> EventStory:
+    details = story.details
     present = {change.player for change in details.changes}
     moved = max(details.changes, key=lambda change: abs(change.delta)).player
     name = moved if player is None else player if player in present else name_of(pool, player)
-    replayed = pool.system, *event.replay
+    replayed, (events, _, event_id) = (pool.system, *replay), replay
     explanation = explain(*replayed, name)
     if player is None and (against := surprise(explanation, details)) not in {"", moved}:
         explanation = explain(*replayed, against)
     name = explanation.player
+    number = number_of(pool, name)
+    first = is_first(pool, number, event)
     return replace(
         story,
         player=name,
         explanation=explanation,
-        imagined=what_if(*replayed, name) if is_quickly_imagined(pool.system, event.events) else None,
-        is_first=bool(event.before.roster.played_at[event.before.rows([name])[0]] == NEVER),
-        has_start=event.before.entered_with(name) is not None,
-        performance=performance(*replayed[:3], find_entrant(event.events, event_id, name)[2]),
-        stakes_before=stakes_before_event(pool, event.event, event.results, name, event.before),
+        imagined=what_if(*replayed, name) if is_quickly_imagined(pool.system, events) else None,
+        is_first=first,
+        has_start=first and number in pool.snapshot.starts,
+        performance=performance(*replayed[:3], find_entrant(events, event_id, name)[2]),
+        stakes_before=stakes_before_event(pool, event, name),
     )
 
 

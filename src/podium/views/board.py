@@ -179,7 +179,7 @@ class Board:
     @property
     def size(self) -> int:
         """The number of listed players."""
-        return int(np.count_nonzero(self.is_listed))
+        return int(self.entries.size)
 
     def position(self, place: Place) -> Position:
         """Return the numbers of players above, below and at a place, which need not be the place of a player."""
@@ -202,10 +202,6 @@ class Board:
         """
         ranks: list[int] = (1 + self.count_above(self.standings.scores[entries])).tolist()
         return ranks
-
-    def rank_of(self, score: float) -> int:
-        """Return the rank of a score without sorting the board."""
-        return 1 + int(np.count_nonzero(self.is_listed & (self.standings.scores > score)))
 
     def count_above(self, scores: Any) -> Any:
         """Return for each of these scores the number of players on the board with a higher score."""

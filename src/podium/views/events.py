@@ -4,9 +4,7 @@ import math
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import asdict, replace
 from decimal import Decimal
-from functools import cache
-from itertools import groupby
-from operator import itemgetter
+from functools import cache, partial
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -22,7 +20,7 @@ from podium.ledger.hypothetical_race import has_draws
 from podium.ledger.pair_predictions import NEWEST_ENTRANTS, NEWEST_EVENTS, count_newest, learnt_nu, pairs_in
 from podium.ledger.reasons import Explanation
 from podium.ledger.reasons.explaining import explain
-from podium.ledger.reasons.totals import Part, ReasonTotals, divide_change, total_reasons
+from podium.ledger.reasons.totals import ReasonTotals, divide_change, total_reasons
 from podium.ledger.reasons.what_if import MAX_IMAGINED, WhatIf, is_quickly_imagined, what_if
 from podium.log.log import REGISTER, SEASON, UNVOID, VOID, WITH_CONTENT, current_kind, entries_after, titles_in
 from podium.log.players import names_of, unrated_error
@@ -151,34 +149,34 @@ def reasons(pool: PoolAt, name: str, events: int = 10) -> ReasonTotals:
     Raises:
         UnknownError: there is no such pool or player.
     """
-    number = number_of(pool, name)
-    career = career_of(pool.snapshot, number)
+    snapshot, number = pool.snapshot, number_of(pool, name)
+    career, player = career_of(snapshot, number), name_of(pool, name)
     if not len(career):
         raise unrated_error(pool, name)
-    player = name_of(pool, name)
-    ids = career.event_ids
-    played = [k for k, event_id in enumerate(ids) if event_id is not None][-events:]
-    newest = range(played[0], len(ids)) if played else range(0)
-    begun = [k for k in newest if ids[k] is None]
+    is_season = career.cells("place") == 0
+    played = np.flatnonzero(~is_season)[-events:]
+    begun = np.flatnonzero(is_season[played[0] :]) + played[0]
     seasons, of_events = career.at(begun), career.at(played)
-    newest_events = [find_event(pool, ids[k] or "") for k in played]
-    changes = [Changes.by_event(pool.snapshot, event) for event in newest_events]
+    positions = of_events.positions
+    changes = [Changes(snapshot, range(*snapshot.span(position))) for position in positions.tolist()]
     won = sum(
-        bool(own == 1 and every.rank.max() > 1)
-        for own, every in zip(career.rank[played].tolist(), changes, strict=True)
+        bool(own == 1 and every.rank.max() > 1) for own, every in zip(of_events.rank.tolist(), changes, strict=True)
     )
-    every_replay = cache(lambda: [*replays_of(pool, newest_events)])  # only if a change has not been divided before
-
-    def divided(k: int) -> list[Part]:
-        all_changes = changes[k].before.tobytes(), changes[k].states.tobytes()  # later events do not affect the parts
-        return pool.answers.value(
-            (pool.id, "parts", newest_events[k].event_id, number),
-            (newest_events[k].content_seq, hash(all_changes)),
-            lambda: divide_change(pool.system, *every_replay()[k], player),
+    replays = cache(lambda: [*replays_of(pool, positions)])  # only if a change has not been divided before
+    found = [
+        pool.answers.value(
+            (pool.id, "parts", event_id, number),
+            (
+                content_seq,
+                hash((every.before.tobytes(), every.states.tobytes())),
+            ),  # later events do not affect the parts
+            partial(lambda k: divide_change(pool.system, *replays()[k], player), k),
         )
-
+        for k, (event_id, content_seq, every) in enumerate(
+            zip(of_events.event_ids, of_events.content_seqs, changes, strict=True)
+        )
+    ]
     gained = math.fsum(seasons.gain.tolist())
-    found = [*map(divided, range(len(played)))]
     return total_reasons(player, found, won, of_events.shown_sum, gained, seasons.shown_sum)
 
 
@@ -260,31 +258,31 @@ def rated_event(pool: PoolAt, event_id: str) -> tuple[Event, Replay]:
     event = find_event(pool, event_id)
     if event.status != STATUSES[RATED]:
         raise UnknownError(f"event {event_id!r} is not rated: {event.reason}")
-    return event, pool.value(("replay", event.event_id), lambda: replays_together(pool, [event])[0])
+    return event, pool.value(("replay", event.event_id), lambda: replays_together(pool, np.array([event.position]))[0])
 
 
 MAX_TOGETHER = 1_000  # number of entrants up to which several events are encoded together
 
 
-def replays_of(pool: PoolAt, events: Sequence[Event]) -> Iterator[Replay]:
-    """Yield the replay of each of these rated events. Small events are encoded together."""
-    fields = pool.snapshot.events.order.at("field", np.array([event.position for event in events], np.int64))
-    for _, run in groupby(zip((np.cumsum(fields) // MAX_TOGETHER).tolist(), events, strict=True), itemgetter(0)):
-        yield from replays_together(pool, [event for _, event in run])
+def replays_of(pool: PoolAt, positions: Array) -> Iterator[Replay]:
+    """Yield the replays of the rated events at these positions. Small events are encoded together."""
+    portion = np.cumsum(pool.snapshot.events.order.at("field", positions)) // MAX_TOGETHER
+    for number in np.unique(portion).tolist():
+        yield from replays_together(pool, positions[portion == number])
 
 
-def replays_together(pool: PoolAt, events: Sequence[Event]) -> list[Replay]:
+def replays_together(pool: PoolAt, positions: Array) -> list[Replay]:
     """Encode rated events together, each as a pool of its own. Their changes in the ledger are the replay."""
-    snapshot, results = pool.snapshot, event_results(pool, events)
-    results = Results(results.frame.with_columns(pool="event_id"), results.source)
-    encoded = encode(results, pool.system)
+    snapshot, events = pool.snapshot, pool.snapshot.events.at(positions)
+    results = event_results(pool, events)
+    encoded = encode(Results(results.frame.with_columns(pool="event_id"), results.source), pool.system)
     columns = encoded.columns
-    begins, lengths = snapshot.spans(np.array([event.position for event in events]))
+    begins, lengths = snapshot.spans(positions)
     every = Changes(snapshot, rows_of(begins, lengths))
     numbers = {name: number for number, name in names_of(pool, every.numbers.tolist()).items()}
     of_player = np.array([numbers[name] for name in encoded.player_names.to_list()])
-    rows = np.repeat(np.arange(len(events)), lengths) << 32 | every.slots
-    own = np.repeat(np.arange(len(events)), np.diff(columns.entrants)) << 32 | slots_of(of_player)[columns.player]
+    rows = np.repeat(positions, lengths) << 32 | every.slots
+    own = np.repeat(positions, np.diff(columns.entrants)) << 32 | slots_of(of_player)[columns.player]
     found = every.at(positions_of(own, rows))
     previous = found.cells("previous").astype(np.int64)
     known, seen = previous >= 0, np.full(of_player.size, NEVER)
@@ -292,7 +290,7 @@ def replays_together(pool: PoolAt, events: Sequence[Event]) -> list[Replay]:
     states[columns.player[known]] = snapshot.rows.at("state", previous[known])
     seen[columns.player] = snapshot.played_at(previous)
     encoded = with_idle_before(encoded, pool.system, EVENT, seen)
-    pools = np.concatenate([snapshot.pool_state(event.position) for event in events])
+    pools = np.concatenate([*map(snapshot.pool_state, positions.tolist())])
     replayed = Replayed(states, found.before, found.states, states, pools, pools[:0], pools)
     return [(encoded, replayed, event.event_id) for event in events]
 

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-import polars as pl
 import sqlalchemy as sa
 
 from podium.engine.tables.encoding import encode
@@ -18,7 +17,7 @@ from podium.ledger.reasons.explaining import Breakdown
 from podium.log.players import known_numbers, names_of
 from podium.log.schema import correction
 from podium.log.statements import of_pool
-from podium.pool.rating import results_of
+from podium.pool.rating import positions_of, results_of
 from podium.pool.roster import as_results
 from podium.probability.draws import DRAW
 from podium.support.arrays import Array, Floats
@@ -82,16 +81,17 @@ def explained_events(pool: PoolAt, stands: PlayerStanding) -> dict[Moved, Explai
     newest = career_of(pool.snapshot, stands.number).without_seasons.at(slice(None, -MAX_EVENTS - 1, -1))
     columns = (column.tolist() for column in (newest.uids, newest.before, newest.rating))
     every = [*map(Moved._make, zip(*columns, strict=True))]
-    unknown = [event for event in every if event not in known]
-    found = known | dict(zip(unknown, duels_in(pool, [event.uid for event in unknown], stands.player), strict=True))
-    events = {event: found[event] for event in every}
+    unknown = [k for k, event in enumerate(every) if event not in known]
+    found = duels_in(pool, newest.at(unknown).positions, stands.player)
+    known = known | {every[k]: duels for k, duels in zip(unknown, found, strict=True)}
+    events = {event: known[event] for event in every}
     pool.answers.keep(key, version, events)
     return events
 
 
-def duels_in(pool: PoolAt, uids: Sequence[int], name: str) -> Iterator[ExplainedEvent]:
-    """Yield a player's duels in each of these events."""
-    divided = [Breakdown(pool.system, *replay, name) for replay in replays_of(pool, pool.snapshot.events.of_uids(uids))]
+def duels_in(pool: PoolAt, positions: Array, name: str) -> Iterator[ExplainedEvent]:
+    """Yield a player's duels in each of the events at these positions."""
+    divided = [Breakdown(pool.system, *replay, name) for replay in replays_of(pool, positions)]
     opponents = [[event.account.name(duel.opponent) for duel in event.duels] for event in divided]
     numbers = known_numbers(pool, [*{name for names in opponents for name in names}])
     for event, names in zip(divided, opponents, strict=True):
@@ -288,23 +288,13 @@ def results_against(pool: PoolAt, uids: Array, one: int, two: int) -> list[Heats
     heats = columns.entries if columns.entries.size else columns.entrants
     heat = np.repeat(np.arange(heats.size - 1), np.diff(heats))
     side = columns.side if columns.side.size else np.full(heat.size, -1)
-    entries = pl.DataFrame(
-        {
-            "event_id": table["event_id"][events.entry_row.array],
-            "player": table["player"][events.entry_row.array],
-            "heat": heat,
-            "place": columns.place,
-            "side": side,
-        }
-    )
-    first, second = (entries.filter(pl.col("player") == str(number)) for number in (one, two))
-    both = first.join(second, on=["event_id", "heat"]).filter(
-        (pl.col("side") < 0) | (pl.col("side") != pl.col("side_right"))
-    )
-    counts = both.group_by("event_id").agg(
-        (pl.col("place") < pl.col("place_right")).sum().alias("wins"),
-        (pl.col("place") == pl.col("place_right")).sum().alias("draws"),
-        (pl.col("place") > pl.col("place_right")).sum().alias("losses"),
-    )
-    scores = {int(uid): (wins, draws, losses) for uid, wins, draws, losses in counts.iter_rows()}
-    return [scores.get(uid, NO_HEATS) for uid in uids.tolist()]
+    rows = events.entry_row.array
+    players = table["player"][rows]
+    first, second = (np.flatnonzero(players == str(number)) for number in (one, two))
+    _, mine, theirs = np.intersect1d(heat[first], heat[second], return_indices=True)
+    first, second = first[mine], second[theirs]
+    apart = (side[first] < 0) | (side[first] != side[second])
+    behind = np.sign(columns.place[first] - columns.place[second])[apart].astype(np.int64)  # -1 for a win, and so on
+    scores = np.zeros((uids.size, 3), np.int64)
+    np.add.at(scores, (positions_of(table["uid"].to_numpy()[rows[first[apart]]], uids), behind + 1), 1)
+    return [(won, drawn, lost) for won, drawn, lost in scores.tolist()]

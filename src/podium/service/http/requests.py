@@ -185,20 +185,19 @@ def read_one_moment(route: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(route)
     def answer(**arguments: Any) -> Response:
-        visit, since = arguments.get("visit"), arguments.pop(SINCE, 0)  # a visit belongs to a page
-        request: Request = arguments["request"] if visit is None else visit.request
-        store: Store = store_for(request) if visit is None else visit.store
-        pool = arguments.get("pool") if visit is None else visit.pool
+        visit, since = arguments.get("visit"), arguments.get(SINCE, 0)  # a visit belongs to a page
+        request: Request = visit.request if visit else arguments["request"]
+        store: Store = visit.store if visit else store_for(request)
+        pool = visit.pool if visit else arguments.get("pool")
+        sent = {name: value for name, value in arguments.items() if name in taken.parameters}
 
         def read(view: Store) -> Response:
-            seen = {"request": request, "store": view, "visit": visit and replace(visit, store=view)}
-            found = route(**arguments | {name: part for name, part in seen.items() if name in taken.parameters})
+            found = route(**sent | ({"visit": replace(visit, store=view)} if visit else {"store": view}))
             response = found if isinstance(found, Response) else json_response(taken.return_annotation, found)
             if pool is not None:
                 response.headers[VERSION_HEADER] = str(view.version(pool))
             return response
 
-        arguments.pop("request", None)
         return store.read_view(read, NEWEST if WROTE in request.cookies else since)
 
     keyword, given = Parameter.KEYWORD_ONLY, {name: each for name, each in taken.parameters.items() if name != "store"}

@@ -45,7 +45,7 @@ def rank(pool: PoolAt, name: str) -> PlayerRank:
         UnknownError: there is no such pool or player.
     """
     row, board = standing_of(pool, name), Board.of(pool, EVERYBODY)
-    place, players = board.rank_of(row.ranked_by), board.size
+    place, players = 1 + int(board.count_above(row.ranked_by)), board.size
     percentile = 100.0 * (players - place + 1) / players
     return answer_from(PlayerRank, row, rank=place, players=players, percentile=percentile)
 

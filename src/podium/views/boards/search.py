@@ -1,8 +1,10 @@
 """The search for players, and the list of rated equipment."""
 
 import difflib
+import math
 from collections.abc import Callable, Sequence
 from functools import cache
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -141,24 +143,17 @@ def players(pool: PoolAt, hits: Sequence[Hit], most: int) -> list[tuple[float, F
     by_player: dict[int, Hit] = {}
     for hit in sorted(hits, key=lambda hit: (hit.distance, is_former(hit))):
         by_player.setdefault(number_of[hit.account], hit)
-    entries = dict(zip(by_player, standings.find([*by_player]).tolist(), strict=True))
-
-    def order(number: int) -> tuple[float, bool, float]:
-        entry = entries[number]
-        return by_player[number].distance, entry < 0, 0.0 if entry < 0 else -float(standings.scores[entry])
-
     answers = []
-    for number in sorted(by_player, key=order)[:most]:
-        hit, entry, rating, rank = by_player[number], entries[number], None, None
+    for (number, hit), entry in zip(by_player.items(), standings.find([*by_player]).tolist(), strict=True):
+        score, rating, rank = -math.inf, None, None
         if entry >= 0:
-            rating = float(standings.ratings[entry])
-            if standings.is_established[entry]:
-                rank = established.rank_of(standings.scores[entry])
+            score, rating = float(standings.scores[entry]), float(standings.ratings[entry])
+            rank = 1 + int(established.count_above(score)) if standings.is_established[entry] else None
         former = (hit.former or names[hit.account]) if is_former(hit) else None
         is_similar = hit.distance > IN_A_WORD
         found = FoundPlayer(pool.name, names[number], rating, rank, former, is_similar=is_similar)
-        answers.append((hit.distance, found))
-    return answers
+        answers.append((hit.distance, -score, found))
+    return [(distance, found) for distance, _, found in sorted(answers, key=itemgetter(0, 1))[:most]]
 
 
 def equipment(pool: PoolAt) -> tuple[Equipment, ...]:

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import asdict, replace
 from decimal import Decimal
 from functools import cache, partial
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -27,7 +27,7 @@ from podium.log.players import names_of, unrated_error
 from podium.pool.columns import slot_of, slots_of
 from podium.pool.contents import rows_of
 from podium.pool.rating import numbers_in, positions_of, results_of, roster_before
-from podium.pool.roster import Roster, as_results, entering_states
+from podium.pool.roster import as_results, entering_states
 from podium.pool.snapshot import RATED, STATUSES, Event, Snapshot
 from podium.pool.snapshot import SEASON as SEASON_STATUS
 from podium.probability.draws import draw_chance
@@ -202,33 +202,19 @@ def alternatives(pool: PoolAt, event_id: str, name: str, *, margin: float | None
     return what_if(pool.system, events, replayed, event_id, name_of(pool, name), margin=margin)
 
 
-class Before(NamedTuple):
-    """Players and equipment with their states before a position, and the state of their pool."""
+def states_before(pool: PoolAt, names: Sequence[str], position: int) -> tuple[System, dict[str, Any], dict[str, int]]:
+    """Return the system with what it had learnt before a position, and players' states and latest events by name.
 
-    numbers: dict[str, int]  # numbers by name, after merges; 0 for a newcomer
-    roster: Roster
-
-    @classmethod
-    def of(cls, pool: PoolAt, names: Sequence[str], position: int) -> Self:
-        snapshot, known = pool.snapshot, public_numbers(pool, names)
-        numbers = {name: known.get(name, 0) for name in names}
-        numbers = {name: snapshot.merged.get(number, number) for name, number in numbers.items()}
-        slots = slots_of(np.unique(np.array([*numbers.values()], np.int64)))
-        return cls(numbers, roster_before(snapshot, position, slots))
-
-    @property
-    def system(self) -> System:
-        """The system with the parameters that the pool has learnt."""
-        return self.roster.system.within(self.roster.pool[0])
-
-    def rows(self, names: Sequence[str]) -> Array:
-        """Return the roster row of each of these players."""
-        return self.roster.rows_of(np.array([self.numbers[name] for name in names], np.int64))
-
-    def states(self, names: Sequence[str]) -> dict[str, Any]:
-        """Return each player's state, by name. Newcomers have the starting state."""
-        rows, newcomer = self.rows(names).tolist(), self.roster.system.newcomer()
-        return {name: read(self.roster.states, row, newcomer) for name, row in zip(names, rows, strict=True)}
+    Newcomers have the starting state, and `NEVER` as the time of their latest event.
+    """
+    snapshot, known = pool.snapshot, public_numbers(pool, names)
+    present = [snapshot.merged.get(number, number) for number in (known.get(name, 0) for name in names)]
+    numbers = np.array(present, np.int64)
+    roster = roster_before(snapshot, position, slots_of(np.unique(numbers)))
+    rows, newcomer = roster.rows_of(numbers), roster.system.newcomer()
+    states = [read(roster.states, row, newcomer) for row in rows.tolist()]
+    seen = dict(zip(names, roster.played_at[rows].tolist(), strict=True))
+    return roster.system.within(roster.pool[0]), dict(zip(names, states, strict=True)), seen
 
 
 def system_and_states(pool: PoolAt, names: Sequence[str]) -> tuple[System, list[Any]]:
@@ -241,9 +227,8 @@ def system_and_states(pool: PoolAt, names: Sequence[str]) -> tuple[System, list[
         The system, and the state for each name in the same order, as the system's NamedTuple. Newcomers have the
         starting state.
     """
-    before = Before.of(pool, names, pool.snapshot.events.order.size)
-    states = before.states(names)
-    return before.system, [states[name] for name in names]
+    system, states, _ = states_before(pool, names, pool.snapshot.events.order.size)
+    return system, [states[name] for name in names]
 
 
 Replay = tuple[Events, Replayed, str]  # the arguments with which `explain` and similar functions find an event

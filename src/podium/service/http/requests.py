@@ -202,11 +202,10 @@ def read_one_moment(route: Callable[..., Any]) -> Callable[..., Any]:
 
     keyword, given = Parameter.KEYWORD_ONLY, {name: each for name, each in taken.parameters.items() if name != "store"}
     if "visit" not in given:
-        given["request"] = Parameter("request", keyword, annotation=Request)
+        given.setdefault("request", Parameter("request", keyword, annotation=Request))
     if "since" not in given:  # otherwise, `since` is a date or the number of an event
         given[SINCE] = Parameter(SINCE, keyword, default=0, annotation=Since)
-    in_order = sorted(given.values(), key=lambda each: each.kind)
-    answer.__signature__ = taken.replace(parameters=in_order)  # type: ignore[attr-defined]
+    answer.__signature__ = taken.replace(parameters=[*given.values()])  # type: ignore[attr-defined]
     return answer
 
 

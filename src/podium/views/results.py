@@ -91,10 +91,14 @@ def counting_results(pool: PoolAt, positions: slice = slice(None)) -> Results:
 
 def results_of(pool: PoolAt, uids: Array) -> pl.DataFrame:
     """Return the results of events, with the current names of players and equipment."""
+    return with_names(pool, numbered_results(pool, uids))
+
+
+def numbered_results(pool: PoolAt, uids: Array) -> pl.DataFrame:
+    """Return the results of events, with the numbers of players and equipment instead of their names."""
     events = pool.snapshot.events
     ids, starts = [events.ids[uid] for uid in uids.tolist()], events.columns.at("started_at", uids)
-    contents = events.columns.at("content", uids)
-    return with_names(pool, pool.snapshot.contents.table(contents, event_id=ids, started_at=starts))
+    return pool.snapshot.contents.table(events.columns.at("content", uids), event_id=ids, started_at=starts)
 
 
 def event_results(pool: PoolAt, events: Sequence[Event]) -> Results:

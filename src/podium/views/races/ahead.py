@@ -28,6 +28,7 @@ from podium.ledger.stakes import Stakes, StakesGrid, changes_now, likely_places,
 from podium.log.players import admit_names, names_like
 from podium.log.pools import Pool
 from podium.log.statements import instant
+from podium.pool.roster import as_results
 from podium.pool.snapshot import RATED, Event
 from podium.results.derived_heats import OVERALL
 from podium.support.answers import answer
@@ -40,7 +41,7 @@ from podium.views.models import answer_from
 from podium.views.names import public_numbers
 from podium.views.races.fixtures import get_fixture, places_now
 from podium.views.reader import PoolAt
-from podium.views.results import counting_results, event_results
+from podium.views.results import counting_results, event_results, numbered_results
 
 MAX_STARTERS = 200
 MEETING_EVENTS = 2_000  # number of events to search for pairs who have met
@@ -75,10 +76,12 @@ def starters_at(
 
 def recent_events(pool: PoolAt, position: int) -> Events | None:
     """Return the newest rated events before a position, or None if there are no such events."""
-    recent = pool.snapshot.events.first(range(position)[::-1], RECENT_EVENTS, RATED)[::-1]
+    events = pool.snapshot.events
+    recent = [event.position for event in events.first(range(position)[::-1], RECENT_EVENTS, RATED)[::-1]]
     if not recent:
         return None
-    return encode(event_results(pool, recent), pool.system)
+    table = numbered_results(pool, events.order.at("uid", np.array(recent)))
+    return encode(as_results(pool, table), pool.system)
 
 
 def established_board(pool: PoolAt, race: Race) -> StakesGrid:

@@ -65,7 +65,7 @@ def compiled():
 
 @pytest.fixture
 def in_python():
-    """Compile kernels only for seconds of work in one test, which takes longer than small tables do in Python."""
+    """Run kernels in Python in one test, unless they would need several seconds."""
     module = "podium.kernels.compiled"
     with mock.patch(f"{module}.MAX_INTERPRETED", 1e6), mock.patch.dict(f"{module}._interpreted", clear=True):
         yield

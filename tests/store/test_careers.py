@@ -231,6 +231,26 @@ def expected_rivals(rated, rows, player):
     return sums
 
 
+@pytest.mark.parametrize(("pool", "event_id"), [("time-trial", "e03"), ("main", "time-trial")])
+def test_a_mode_comes_from_the_name_of_the_pool_and_not_from_the_event(tmp_path, pool, event_id):
+    store = Store(str(tmp_path / "podium.db"))
+    store.create_pool(pool, find("stk")())
+    for number in range(4):
+        rows = race(number, PLAYERS[: number + 2])
+        last = {"event_id": event_id} if number == 3 else {}
+        store.submit(pool, [row | last | {"time_s": 60.0 + 3.0 * row["position"]} for row in rows])
+    rated, found = store.rated(pool), store.explain(pool, event_id, "ana")
+    assert found.rows["contribution"].to_list() == rated.explain(event_id, "ana").rows["contribution"].to_list()
+    assert found.rows["contribution"].sum() == pytest.approx(found.delta, abs=1e-9)
+    events = rated.history.filter(pl.col("player") == "ana")["event_id"]
+    rows = [row for each in events for row in rated.explain(each, "ana").rows.to_dicts()]
+    met = [row["contribution"] for row in rows if row["opponent"] == "ben"]
+    assert next(row.points for row in store.rivals(pool, "ana").opponents if row.opponent == "ben") == pytest.approx(
+        sum(met), abs=1e-9
+    )
+    store.close()
+
+
 @pytest.mark.parametrize(
     ("store", "name"), in_turn(["postgresql", "sqlite"], ["glicko2", "trueskill"]), indirect=["store"]
 )

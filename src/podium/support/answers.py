@@ -44,9 +44,11 @@ def take_meanings(kind: type) -> dict[str, str]:
 
 
 def with_meanings(kind: type[Record]) -> type[Record]:
-    """Describe the fields of a dataclass with the texts in its docstring."""
-    for name, text in take_meanings(kind).items():
-        setattr(kind, name, described(text, default=kind.__dict__.get(name, MISSING)))
+    """Describe the fields of a dataclass with the texts in its docstring, which `python -OO` removes."""
+    given = kind.__dict__
+    omitted = {name: "" for name in given.get("__annotations__", {}) if given.get(name, MISSING) is None}
+    for name, text in (omitted | take_meanings(kind)).items():
+        setattr(kind, name, described(text, default=given.get(name, MISSING)))
     return kind
 
 

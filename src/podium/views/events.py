@@ -4,7 +4,6 @@ import math
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import asdict, replace
 from decimal import Decimal
-from functools import cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,7 +11,7 @@ import polars as pl
 
 from podium.engine.replay import NEVER, Replayed, with_idle_before
 from podium.engine.system import System
-from podium.engine.tables.encoding import Events, encode
+from podium.engine.tables.encoding import Events, encode, in_pools
 from podium.engine.tables.selection import EVENT, unrated_status
 from podium.errors import ParameterError, UnknownError
 from podium.kernels.records import read
@@ -20,7 +19,7 @@ from podium.ledger.hypothetical_race import has_draws
 from podium.ledger.pair_predictions import NEWEST_ENTRANTS, NEWEST_EVENTS, count_newest, learnt_nu, pairs_in
 from podium.ledger.reasons import Explanation
 from podium.ledger.reasons.explaining import explain
-from podium.ledger.reasons.totals import ReasonTotals, divide_change, total_reasons
+from podium.ledger.reasons.totals import Part, ReasonTotals, divide_change, total_reasons
 from podium.ledger.reasons.what_if import MAX_IMAGINED, WhatIf, is_quickly_imagined, what_if
 from podium.log.log import REGISTER, SEASON, UNVOID, VOID, WITH_CONTENT, current_kind, entries_after, titles_in
 from podium.log.players import names_of, unrated_error
@@ -131,9 +130,10 @@ def explanation(pool: PoolAt, event_id: str, name: str) -> Explanation:
 
 
 def is_first(pool: PoolAt, number: int, event: Event) -> bool:
-    """Return True if a player has no change before an event."""
-    snapshot = pool.snapshot
-    return not snapshot.career(slot_of(number), snapshot.row_at(event.position), 1).size
+    """Return True if an event was a player's first rated event."""
+    changes = Changes.by_event(pool.snapshot, event)
+    previous = changes.cells("previous")[changes.slots == slot_of(number)]
+    return bool(pool.snapshot.played_at(previous)[0] == NEVER)
 
 
 def reasons(pool: PoolAt, name: str, events: int = 10) -> ReasonTotals:
@@ -162,20 +162,17 @@ def reasons(pool: PoolAt, name: str, events: int = 10) -> ReasonTotals:
     won = sum(
         bool(own == 1 and every.rank.max() > 1) for own, every in zip(of_events.rank.tolist(), changes, strict=True)
     )
-    replays = cache(lambda: [*replays_of(pool, positions)])  # only if a change has not been divided before
-    found = [
-        pool.answers.value(
-            (pool.id, "parts", event_id, number),
-            (
-                content_seq,
-                hash((every.before.tobytes(), every.states.tobytes())),
-            ),  # later events do not affect the parts
-            partial(lambda k: divide_change(pool.system, *replays()[k], player), k),
-        )
-        for k, (event_id, content_seq, every) in enumerate(
-            zip(of_events.event_ids, of_events.content_seqs, changes, strict=True)
-        )
+    versions = [  # later events do not affect the parts
+        (event_id, content_seq, hash((every.before.tobytes(), every.states.tobytes())))
+        for event_id, content_seq, every in zip(of_events.event_ids, of_events.content_seqs, changes, strict=True)
     ]
+    key = pool.id, "parts", number, events
+    known = pool.answers.value(key, pool.system, dict[Any, list[Part]])
+    unknown = [k for k, version in enumerate(versions) if version not in known]
+    divided = (divide_change(pool.system, *replay, player) for replay in replays_of(pool, positions[unknown]))
+    parts = known | {versions[k]: of_event for k, of_event in zip(unknown, divided, strict=True)}
+    found = [parts[version] for version in versions]
+    pool.answers.keep(key, pool.system, dict(zip(versions, found, strict=True)))
     gained = math.fsum(seasons.gain.tolist())
     return total_reasons(player, found, won, of_events.shown_sum, gained, seasons.shown_sum)
 
@@ -202,7 +199,9 @@ def alternatives(pool: PoolAt, event_id: str, name: str, *, margin: float | None
     return what_if(pool.system, events, replayed, event_id, name_of(pool, name), margin=margin)
 
 
-def states_before(pool: PoolAt, names: Sequence[str], position: int) -> tuple[System, dict[str, Any], dict[str, int]]:
+def system_and_states_before(
+    pool: PoolAt, names: Sequence[str], position: int
+) -> tuple[System, dict[str, Any], dict[str, int]]:
     """Return the system with what it had learnt before a position, and players' states and latest events by name.
 
     Newcomers have the starting state, and `NEVER` as the time of their latest event.
@@ -227,7 +226,7 @@ def system_and_states(pool: PoolAt, names: Sequence[str]) -> tuple[System, list[
         The system, and the state for each name in the same order, as the system's NamedTuple. Newcomers have the
         starting state.
     """
-    system, states, _ = states_before(pool, names, pool.snapshot.events.order.size)
+    system, states, _ = system_and_states_before(pool, names, pool.snapshot.events.order.size)
     return system, [states[name] for name in names]
 
 
@@ -243,7 +242,11 @@ def rated_event(pool: PoolAt, event_id: str) -> tuple[Event, Replay]:
     event = find_event(pool, event_id)
     if event.status != STATUSES[RATED]:
         raise UnknownError(f"event {event_id!r} is not rated: {event.reason}")
-    return event, pool.value(("replay", event.event_id), lambda: replays_together(pool, np.array([event.position]))[0])
+    return event, replay_at(pool, event.position)
+
+
+def replay_at(pool: PoolAt, position: int) -> Replay:
+    return pool.value(("replay", position), lambda: replays_together(pool, np.array([position]))[0])
 
 
 MAX_TOGETHER = 1_000  # number of entrants up to which several events are encoded together
@@ -253,22 +256,23 @@ def replays_of(pool: PoolAt, positions: Array) -> Iterator[Replay]:
     """Yield the replays of the rated events at these positions. Small events are encoded together."""
     portion = np.cumsum(pool.snapshot.events.order.at("field", positions)) // MAX_TOGETHER
     for number in np.unique(portion).tolist():
-        yield from replays_together(pool, positions[portion == number])
+        some = positions[portion == number]
+        yield from replays_together(pool, some) if some.size > 1 else [replay_at(pool, int(some[0]))]
 
 
 def replays_together(pool: PoolAt, positions: Array) -> list[Replay]:
     """Encode rated events together, each as a pool of its own. Their changes in the ledger are the replay."""
     snapshot, events = pool.snapshot, pool.snapshot.events.at(positions)
     results = event_results(pool, events)
-    encoded = encode(Results(results.frame.with_columns(pool="event_id"), results.source), pool.system)
+    encoded = encode(Results(in_pools(results.frame, pl.col("event_id")), results.source), pool.system)
     columns = encoded.columns
     begins, lengths = snapshot.spans(positions)
     every = Changes(snapshot, rows_of(begins, lengths))
     numbers = {name: number for number, name in names_of(pool, every.numbers.tolist()).items()}
     of_player = np.array([numbers[name] for name in encoded.player_names.to_list()])
-    rows = np.repeat(positions, lengths) << 32 | every.slots
-    own = np.repeat(positions, np.diff(columns.entrants)) << 32 | slots_of(of_player)[columns.player]
-    found = every.at(positions_of(own, rows))
+    ledger_keys = np.repeat(positions, lengths) << 32 | every.slots
+    entrant_keys = np.repeat(positions, np.diff(columns.entrants)) << 32 | slots_of(of_player)[columns.player]
+    found = every.at(positions_of(entrant_keys, ledger_keys))
     previous = found.cells("previous").astype(np.int64)
     known, seen = previous >= 0, np.full(of_player.size, NEVER)
     states = entering_states(pool.system, of_player, snapshot.starts)

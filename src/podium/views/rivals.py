@@ -91,18 +91,27 @@ def explained_events(pool: PoolAt, stands: PlayerStanding) -> dict[Moved, Explai
 
 def duels_in(pool: PoolAt, positions: Array, name: str) -> Iterator[ExplainedEvent]:
     """Yield a player's duels in each of the events at these positions."""
-    divided = [Breakdown(pool.system, *replay, name) for replay in replays_of(pool, positions)]
-    opponents = [[event.account.name(duel.opponent) for duel in event.duels] for event in divided]
-    numbers = known_numbers(pool, [*{name for names in opponents for name in names}])
-    for event, names in zip(divided, opponents, strict=True):
-        duels = [
-            (numbers[name], event.name_of(duel.heat), duel.result, duel.expected, duel.contribution)
-            for name, duel in zip(names, event.duels, strict=True)
-        ]
-        scores = [(float(number), *others) for number, _, *others in duels]
+    found = []
+    for replay in replays_of(pool, positions):
+        event = Breakdown(pool.system, *replay, name)
+        found.append(
+            [
+                (
+                    event.account.name(duel.opponent),
+                    event.name_of(duel.heat),
+                    duel.result,
+                    duel.expected,
+                    duel.contribution,
+                )
+                for duel in event.duels
+            ]
+        )
+    numbers = known_numbers(pool, [*{opponent for duels in found for opponent, *_ in duels}])
+    for duels in found:
+        scores = [(float(numbers[opponent]), *others) for opponent, _, *others in duels]
         upsets = [
-            Upset(expected, number, heat)
-            for number, heat, result, expected, _ in duels
+            Upset(expected, numbers[opponent], heat)
+            for opponent, heat, result, expected, _ in duels
             if result > DRAW > expected  # the underdog won
         ]
         yield ExplainedEvent(np.array(scores, np.float64).reshape(-1, 4), min(upsets, default=None))

@@ -369,6 +369,12 @@ def team_codes(frame: pl.DataFrame) -> npt.NDArray[np.int32]:
     return np.ascontiguousarray(codes.to_numpy(), np.int32)
 
 
+def in_pools(frame: pl.DataFrame, pool: pl.Expr) -> pl.DataFrame:
+    """Move results to other pools, but keep modes that follow from the names of their pools."""
+    mode = pl.col("mode").fill_null(pl.col("pool")) if "mode" in frame.columns else pl.col("pool")
+    return frame.with_columns(mode=mode, pool=pool)
+
+
 def mode_numbers(rows: selection.Rows, entries: Integers, system: System) -> Floats:
     """Return the number of each heat's mode, from the `mode` column or else from the pool's name."""
     frame, mode, names = rows.frame, pl.col("pool"), rows.pool_names

@@ -15,7 +15,7 @@ from podium.engine.heats import sums_up
 from podium.engine.inputs import Columns
 from podium.engine.replay import Replayed, replay
 from podium.engine.system import System
-from podium.engine.tables.encoding import Events, encode, frozen
+from podium.engine.tables.encoding import Events, encode, frozen, in_pools
 from podium.engine.tables.selection import UNFINISHED_STATUS
 from podium.ledger.hypothetical_race import check_margin
 from podium.ledger.reasons.duels import Account
@@ -289,7 +289,7 @@ def altered_results(account: Account, altered: Sequence[Altered], margin: float 
     events, update = account.events, account.update
     rows = np.unique(events.entry_row[int(update.start[0]) : int(update.stop[-1])])
     once = events.results.frame[rows]
-    copies = pl.concat([once.with_columns(pool=pl.lit(f"{k}")) for k in range(len(altered))])
+    copies = pl.concat([in_pools(once, pl.lit(f"{k}")) for k in range(len(altered))])
     numbers = {name: number_column(copies, name) for name in NUMBERS}
     finishes = np.zeros(copies.height, np.bool_)  # rows of a player who quit and is assumed to have finished
     for k, alternative in enumerate(altered):
@@ -302,10 +302,8 @@ def altered_results(account: Account, altered: Sequence[Altered], margin: float 
                 take_place(numbers, heat, place, place_of)
             if margin is not None and is_duel(heat):
                 set_margin(numbers, heat, margin, place_of)
-    mode = pl.col("mode").fill_null(once["pool"][0]) if "mode" in once.columns else pl.lit(once["pool"][0])
     changed = copies.with_columns(
         event_id=pl.col("pool") + "/" + pl.col("event_id"),
-        mode=mode,
         status=pl.when(pl.Series(finishes)).then(pl.lit("finished")).otherwise("status"),
         **{name: pl.Series(values, nan_to_null=True) for name, values in numbers.items()},
     )

@@ -15,7 +15,7 @@ from podium.service.web.rendering import PoolHeader, pool_address, pool_header
 from podium.store.following import PoolReader
 from podium.support.words import counted, listed
 from podium.views.board import ESTABLISHED, Board, PlayerStanding, tier_scores
-from podium.views.events import changes_by, rated_event, states_before, titles_of
+from podium.views.events import changes_by, rated_event, system_and_states_before, titles_of
 from podium.views.names import find_event
 from podium.views.races import records as entries
 from podium.views.races.fixtures import PLANNED, Fixture, fixtures, get_fixture
@@ -185,7 +185,9 @@ def promotions(pool: PoolReader, events: Sequence[Event]) -> tuple[str, ...]:
     order = [None, *least_scores]
     positions = [event.position for event in events]
     players = list(dict.fromkeys(change.player for event in events for change in changes_by(pool, event)))
-    before, after = (states_before(pool, players, position)[1] for position in (min(positions), max(positions) + 1))
+    before, after = (
+        system_and_states_before(pool, players, position)[1] for position in (min(positions), max(positions) + 1)
+    )
     promoted = list[str]()
     for player in players:
         tiers = [

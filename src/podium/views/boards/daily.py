@@ -82,7 +82,7 @@ def ranks_of_player(pool: PoolAt, name: str) -> tuple[DailyRank, ...]:
     own = np.searchsorted(career, ends)  # number of the player's rows before it
     ratings = rows.at("state", career)[:, system.column("rating")]
     half, row, rank, found = snapshot.newest.size // 2 + 1, 0, 0, []
-    scores = np.full(2 * half, -np.inf)  # first of players, and then of equipment, which has the odd slots
+    scores = np.full(2 * half, -np.inf)  # players first, then equipment, which has the odd slots
     for day, end, count in zip(listed.tolist(), ends.tolist(), own.tolist(), strict=True):
         if end > row:
             slots = rows.part("slot", row, end)

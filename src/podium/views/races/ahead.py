@@ -35,7 +35,7 @@ from podium.support.answers import answer
 from podium.views.board import ESTABLISHED, Board
 from podium.views.boards.seasons import span_of
 from podium.views.details import details_by_name
-from podium.views.events import event_details, nu_now, states_before, system_and_states
+from podium.views.events import event_details, nu_now, system_and_states, system_and_states_before
 from podium.views.headlines import event_list
 from podium.views.models import answer_from
 from podium.views.names import public_numbers
@@ -66,7 +66,7 @@ def starters_at(
             f"The race has {len(players):,} players, and stakes are limited to {MAX_STARTERS}. Choose fewer players."
         )
     names = names_to_rate(sides, pool.system.kinds)
-    system, states, seen = states_before(pool, names, position)
+    system, states, seen = system_and_states_before(pool, names, position)
     reads_recent = bool(pool.system.needs) or len(sides) == 2  # noqa: PLR2004  (a duel)
     recent = recent_events(pool, position) if reads_recent else None
     when = None if started_at is None or pool.is_undated else instant(started_at)

@@ -222,3 +222,14 @@ def test_merges_can_be_undone_over_http(pool):
         assert client.post(f"{address}/ben/unmerge").status_code == 409
         assert client.post(f"{address}/nobody/unmerge").status_code == 404
         assert [each["kind"] for each in client.get("/api/v1/pools/main/log").json()].count("unmerge") == 1
+
+
+def test_an_account_that_did_not_start_cannot_be_merged_with_a_starter(pool):
+    fill(pool)
+    starters = race(30, ["ana", "ben"])
+    absent = starters[0] | {"player": "old", "position": None, "time_s": None, "status": "did_not_start"}
+    pool.submit("main", [*starters, absent])
+    with pytest.raises(podium.ResultsError, match="took part in e30 as both"):
+        pool.merge("main", "old", "ana")
+    pool.merge("main", "old", "older")
+    assert pool.verify() == []

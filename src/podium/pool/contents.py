@@ -2,7 +2,7 @@
 
 import io
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -14,6 +14,7 @@ from podium.results.columns import FILLED, REQUIRED, in_order
 from podium.results.columns import UTC as INSTANT
 
 MAX_OPEN = 512  # number of contents that stay unparsed until they are parsed together
+PART_CONTENTS = 4_096  # maximum number of contents to parse together
 STORED_ROWS = 65_536  # number of rows that are stored at once
 Integers = Any
 
@@ -40,7 +41,7 @@ class Part(NamedTuple):
 class Contents:
     """The contents of events, by number, in the order of the log.
 
-    `appended` returns a new object, which shares all parsed parts with the old one.
+    `appended` and `extended` return a new object, which shares all parsed parts with the old one.
     """
 
     __slots__ = ("_open", "_parts", "size")
@@ -61,8 +62,10 @@ class Contents:
         new = Contents()
         new._parts, new._open, new.size = self._parts, (*self._open, *bodies), self.size + len(bodies)
         if len(new._open) > MAX_OPEN:
-            new._parts = (*self._parts, parsed(new.size - len(new._open), new._open)[0])
-            new._open = ()
+            first = new.size - len(new._open)
+            begins = range(0, len(new._open), PART_CONTENTS)  # the text of a whole season takes up much memory
+            parts = (parsed(first + begin, new._open[begin : begin + PART_CONTENTS])[0] for begin in begins)
+            new._parts, new._open = (*self._parts, *parts), ()
         return new
 
     def extended(self, bodies: Sequence[bytes]) -> tuple["Contents", pl.Series]:
@@ -70,9 +73,9 @@ class Contents:
 
         The dates are strings, or null if a row has no date.
         """
-        new, (part, dates) = Contents(), parsed(self.size, bodies)
-        new._parts, new.size = (*self._parts, *self._parsed_open(), part), self.size + len(bodies)
-        return new, dates
+        new, (part, dates) = Contents(), parsed(self.size - len(self._open), (*self._open, *bodies))
+        new._parts, new.size = (*self._parts, part), self.size + len(bodies)
+        return new, dates.tail(len(bodies))
 
     def numbers(self) -> Integers:
         """Return the numbers of all players and equipment, some of them several times."""
@@ -80,6 +83,14 @@ class Contents:
         columns = [column for part in parts for column in part.frame if holds_player_numbers(column.name)]
         found = (column.drop_nulls().unique().cast(pl.Int64).to_numpy() for column in columns)
         return np.concatenate([np.empty(0, np.int64), *found])
+
+    def with_players(self, numbers: Collection[int]) -> Integers:
+        """Return the numbers of the contents in which any of these players are entrants."""
+        found = [np.empty(0, np.int64)]
+        for part in (*self._parts, *self._parsed_open()):
+            rows = part.frame["player"].is_in([*numbers]).arg_true()
+            found.append(part.first + np.searchsorted(part.bounds, rows, side="right") - 1)
+        return np.unique(np.concatenate(found))
 
     def rows(self, number: int) -> list[dict[str, Any]] | None:
         """Return the rows of an event's content, as in its lines, or None if it was parsed together with others."""

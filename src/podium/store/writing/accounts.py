@@ -27,10 +27,9 @@ from podium.log.players import (
     unrated_error,
     update_name,
 )
-from podium.pool.columns import slot_of
 from podium.pool.fold import in_order
 from podium.pool.rating import sent_results_of
-from podium.pool.snapshot import UNRATED, Snapshot
+from podium.pool.snapshot import Snapshot, are_counting
 from podium.results.names import admit, is_page_address, normalise
 from podium.store.following import PoolReader
 from podium.store.writing.proposals import Act, Proposal
@@ -82,7 +81,7 @@ def merge(name: str, into: str, kind: str = "") -> Act:
         if account == end:
             raise StoreError(f"{called(name)!r} cannot be merged into itself")
         if not kind:  # any number of entrants in a race may use the same equipment
-            refuse_meetings(pool.snapshot, account, accounts_of(pool, account), accounts_of(pool, end), into)
+            refuse_meetings(pool.snapshot, accounts_of(pool, account), accounts_of(pool, end), into)
         entry = json_entry(str(account), {"into": end}, actor, reason)
         return Proposal(pool, MERGE, (entry,), refuses_unrateable=False)
 
@@ -143,13 +142,13 @@ def set_starting_ratings(source: Any) -> Act:
     return propose
 
 
-def refuse_meetings(
-    snapshot: Snapshot, number: int, accounts: Collection[int], others: Collection[int], name: str
-) -> None:
-    """Raise an error if the accounts to merge took part in the same event, unless it does not count."""
-    columns, rows = snapshot.events.columns, snapshot.career(slot_of(number))
-    rated = snapshot.rows.at("event", rows[snapshot.rows.at("place", rows) > 0])
-    uids = np.union1d(rated, np.flatnonzero(columns.part("status") == UNRATED))
+def refuse_meetings(snapshot: Snapshot, accounts: Collection[int], others: Collection[int], name: str) -> None:
+    """Raise an error if the accounts to merge are entrants of the same event, unless it does not count."""
+    columns = snapshot.events.columns
+    contents = np.intersect1d(snapshot.contents.with_players(accounts), snapshot.contents.with_players(others))
+    uids = np.flatnonzero(are_counting(columns.part("status")) & np.isin(columns.part("content"), contents))
+    if not uids.size:
+        return
     table = sent_results_of(snapshot, uids[in_order(columns, uids)])
     either = table.filter(pl.col("player").is_in([str(number) for number in (*accounts, *others)]))
     heats = either["heat"].to_list() if "heat" in either.columns else repeat(None)

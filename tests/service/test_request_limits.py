@@ -230,6 +230,12 @@ def test_stakes_of_large_races_need_a_key(store):
         assert keyless.get("/main/matches/gp", params={"player": "p1"}).status_code == 422
 
 
+def test_a_proxy_may_serve_the_app_below_a_path(store):
+    with calling(store, "read") as client:
+        below = TestClient(client.app, root_path="/ratings", headers=client.headers)
+        assert below.get(f"/ratings{POOL}/leaderboard").json() == client.get(f"{POOL}/leaderboard").json()
+
+
 def test_a_disconnected_sender_is_not_a_service_error(store, caplog):
     async def receive():
         return {"type": "http.disconnect"}

@@ -217,7 +217,7 @@ class QuickRoute(APIRoute):
         self.slashes, self.begins = path.count("/"), path.partition("{")[0]
 
     def matches(self, scope: Any) -> tuple[Match, Any]:
-        path = scope["path"]
+        path = scope["path"].removeprefix(scope.get("root_path", ""))
         is_similar = path.count("/") == self.slashes and path.startswith(self.begins)
         return super().matches(scope) if is_similar else (Match.NONE, {})
 

@@ -147,7 +147,7 @@ def json_lines(
 
 def digests_of(contents: Collection[Content], secret: bytes) -> list[bytes]:
     """Return the digest of each content as sent, with names instead of numbers, keyed with the pool's secret."""
-    begins = [content.undated().begin if content.is_placed else content.begin for content in contents]
+    begins = [head_begin(content.event_id, None, 0) if content.is_placed else content.begin for content in contents]
     return [keyed_digest(text.encode(), secret) for text in json_lines(contents, encode_text, begins)]
 
 
@@ -284,7 +284,7 @@ def head_begin(event_id: str, order: Order | None, started_at: int) -> str:
 
 
 def iso_text(microseconds: int) -> str:
-    """Return a time as `datetime.isoformat` writes it in UTC, in a quarter of the time."""
+    """Return a time as `datetime.isoformat` writes it in UTC, but four times as fast."""
     return f"{str(np.datetime64(microseconds, 'us')).removesuffix('.000000')}+00:00"
 
 

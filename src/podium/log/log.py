@@ -113,6 +113,7 @@ def packed(values: Iterable[Any]) -> bytes:
 
 @functools.lru_cache(maxsize=8)  # the entries of one request have the same ones
 def packed_together(*values: str) -> bytes:
+    """Return texts in the form in which they are hashed. The entries of a request share them."""
     return packed(values)
 
 

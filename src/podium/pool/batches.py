@@ -37,7 +37,7 @@ def rate_batch(pool: Pool, roster: Roster, table: pl.DataFrame, batch: Batch) ->
     """Rate the events of a table, leaving out events whose ratings would not be finite numbers.
 
     Args:
-        table: results in the order of rating, with `uid`, and with the uid as a string in `event_id`.
+        table: results in the order of rating, with `uid`, and with the uid in `event_id`.
         batch: the batch to which the rows are added.
     """
     uids = table["uid"].unique(maintain_order=True).to_numpy()

@@ -57,7 +57,7 @@ class Columns:
 
         The array is a view if all rows are in one chunk.
         """
-        last = self.size if last is None else last
+        last = self.size if last is None else min(last, self.size)
         if last <= first:
             return np.empty(0, self._types[name])
         begin, end = first >> CHUNK_BITS, last - 1 >> CHUNK_BITS

@@ -38,7 +38,7 @@ HEAD = re.compile(rb'\{(?:"sequence":([^,]+),)?"event_id":"(?:[^"\\]|\\.)*"(?:,"
 DATES = "%Y-%m-%dT%H:%M:%S%.f%z"  # the format of `started_at` in the log
 PART_ENTRIES = 4_096  # number of log entries whose events are added at once
 NOTHING: Mapping[int, str] = {}
-FEW_EVENTS = 64  # up to this many contents are applied one by one
+FEW_EVENTS = 512  # up to this many contents are applied one by one
 NEW_EVENT = dict.fromkeys(EVENT_TYPES, 0) | {"content": NONE, "match": NONE, "present": NONE, "earlier_result": NONE}
 VOIDED_REASON, SUPERSEDED_REASON = REASONS.index("voided"), REASONS.index("superseded")
 
@@ -128,7 +128,7 @@ class Draft:
     fixtures: TableDraft
     new_starts: dict[int, tuple[str, Start]] = field(default_factory=dict)  # like `direct_starts` of a snapshot
     new_details: dict[int, int] = field(default_factory=dict)  # like `details` of a snapshot
-    known: dict[str, int] = field(default_factory=dict)  # uids that were looked up together, by id
+    known: dict[str, int] = field(default_factory=dict)  # uids that were looked up together, or -1, by id
     first: OrderKey | None = None  # key of the first event from which ratings may change
     seq: int = 0  # number of the newest entry
     is_rewritten: bool = False  # True if an entry replaced texts of earlier entries, so that the whole log must be read
@@ -165,7 +165,7 @@ class Draft:
         return self.table.add(event_id, seq=seq, content_seq=seq, started_at=started_at, **cells)
 
     def read(self, entries: Iterable[Entry]) -> None:
-        """Apply entries of the log as `follow` does, but add new events by columns, and to no dictionary."""
+        """Apply entries of the log as `follow` does, but add new events together."""
         every = iter(entries)
         while part := [*islice(every, PART_ENTRIES)]:
             for has_order, run in groupby(part, lambda entry: entry.kind in (kinds.SEASON, kinds.CONFIGURE)):
@@ -184,7 +184,8 @@ class Draft:
                 added[k] = entry.subject
         if added:
             seqs, times = (np.array([values[k] for k in added]) for values in ([entry.seq for entry in sent], starts))
-            self.affect(OrderKey(int(times.min()), 0))
+            earliest = int(times.argmin())
+            self.affect(OrderKey(int(times[earliest]), int(seqs[earliest])))
             self.known |= zip(added.values(), range(self.table.size, self.table.size + len(added)), strict=True)
             contents = first + np.array([*added])
             cells = {"seq": seqs, "content_seq": seqs, "started_at": times, "content": contents}

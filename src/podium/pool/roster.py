@@ -60,7 +60,7 @@ class Roster:
         return cls(system, numbers, states, played_at, new_pools(system, 1), starts)
 
     def rows_of(self, numbers: Integers) -> Integers:
-        """Return the row of each player."""
+        """Return the row of each player. All of them must be in the roster."""
         first, last = self.numbers[[0, -1]] if numbers.size else (0, 0)
         is_run = last - first == self.numbers.size - 1  # as in a complete pool
         rows: Integers = numbers - first if is_run else np.searchsorted(self.numbers, numbers)

@@ -219,7 +219,7 @@ def is_read_by_people(call: ast.Call) -> Iterator[ast.expr]:
     if name in {"described", "parameter"} or name.endswith("Error"):
         yield from call.args
     elif name in {"option", "flag"}:
-        yield call.args[name == "flag"]
+        yield from call.args[name == "flag" :][:1]
 
 
 def python(path: str, text: str) -> Iterator[Passage]:

@@ -18,6 +18,7 @@ from starlette.testclient import TestClient
 
 from podium.service import create_app, metrics
 from podium.service.api import status
+from podium.service.api.dependencies import Queue
 from podium.service.http import errors
 from podium.service.http.errors import JsonFormatter
 from podium.service.http.requests import RequestMiddleware
@@ -146,7 +147,7 @@ def test_the_metrics_report_the_load(store):
     store.submit("main", rows(1, "ab"))
     with calling(store, daily=True) as client:
         client.post(f"{POOL}/events", json=event(2))
-        client.app.state.intake._queues["main"] = []
+        client.app.state.intake._queues[Queue("main")] = []
         text = client.get("/metrics").text
     assert 'podium_waiting_events{pool="main"} 0.0' in text
     assert re.search(r'podium_held_bytes{pool="main"} [1-9]', text)

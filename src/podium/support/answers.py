@@ -5,7 +5,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import MISSING, asdict, dataclass, field, is_dataclass
 from datetime import date
-from inspect import getdoc
+from inspect import cleandoc
 from itertools import repeat
 from types import NoneType
 from typing import Any, TypeVar, cast, dataclass_transform, get_args, get_origin, get_type_hints
@@ -39,7 +39,7 @@ def described(text: str, *, default: Any = MISSING, kw_only: bool = False, enum:
 
 def take_meanings(kind: type) -> dict[str, str]:
     """Remove the section `Attributes:` from the docstring of a class, and return its texts by attribute."""
-    kind.__doc__, _, attributes = (getdoc(kind) or "").partition("\n\nAttributes:\n")
+    kind.__doc__, _, attributes = cleandoc(kind.__doc__ or "").partition("\n\nAttributes:\n")
     return {name: " ".join(text.split()) for name, text in ATTRIBUTE.findall(attributes)}
 
 

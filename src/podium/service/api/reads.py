@@ -356,7 +356,8 @@ def snapshot_days(pool: PoolName, store: CurrentStore) -> list[date | float]:
 
     In pools without dates, list event numbers instead.
     """
-    return [day_shown(store.order(pool), day) for day in store.snapshot_days(pool)]
+    days = (day_shown(store.order(pool), day) for day in store.snapshot_days(pool))
+    return [day if isinstance(day, date) else float(day) for day in days]
 
 
 @router.get("/{pool}/snapshots/{day}")

@@ -60,11 +60,7 @@ from podium.results.derived_heats import made_up, with_made_dates
 from podium.results.names import admit, normalise
 from podium.store.following import PoolReader
 from podium.store.writing.proposals import Act, Proposal
-from podium.store.writing.submission import (
-    find_registration,
-    get_registration,
-    refuse_entrant_twice,
-)
+from podium.store.writing.submission import find_registration, get_registration, refuse_entrant_twice
 from podium.support.answers import answer, described
 from podium.systems import find
 from podium.version import ARITHMETIC

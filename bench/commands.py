@@ -75,8 +75,8 @@ def analysis(setting: Setting) -> list[Row]:
             if k:
                 found[whole][tree].append(run_child(str(sources), WHOLE, folder / "all.parquet")["cpu_s"])
             for name, words in commands.items():
-                out = [f"{name} {tree} {k}"] if words[-1] == "-o" else []
-                if k or not out:
+                out = [f"{name} {tree}"] if words[-1] == "-o" else []
+                if k == RUNS or not out:  # a site takes a minute, and compiles nothing
                     found[name][tree].append(cpu_s([*words, *out], sources, folder))
     rows = []
     for name, times in found.items():

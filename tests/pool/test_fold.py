@@ -20,7 +20,7 @@ from test_any_order import Model
 
 from podium.errors import PodiumError
 from podium.pool import columns, contents, fold, rating, states, texts
-from podium.store import Store
+from podium.store import Store, following
 from podium.systems import make_system
 
 ACTS = times(12, 40)
@@ -150,4 +150,19 @@ def test_a_merge_is_applied_while_all_events_are_void(tmp_path):
     for event_id in ("e0", "e1"):
         store.void("main", event_id)
     assert differences(store, "main", follow(store, "main", begin(store, "main"))) == []
+    store.close()
+
+
+def test_new_events_leave_earlier_events_of_the_same_time_as_they_are(tmp_path):
+    store = Store(f"sqlite:///{tmp_path}/podium.db")
+    store.create_pool("main", make_system("elo", {}))
+    for number in range(3):
+        store.submit("main", histories.event(number, 0, ["ana", "ben"]))
+    before = follow(store, "main", begin(store, "main"))
+    for number in range(3, 9):
+        store.submit("main", histories.event(number, 0, ["cleo", "ben"]))
+    with store.reading("main") as pool:
+        draft = following.drafted(pool, before)
+    assert draft.first == draft.key(3)
+    assert differences(store, "main", follow(store, "main", before)) == []
     store.close()

@@ -12,7 +12,7 @@ from podium.errors import ParameterError
 from podium.ledger.forecast import Member, equipment_of, line_up, names_to_rate
 from podium.ledger.leaderboard import Eligibility, span
 from podium.ledger.reasons.totals import ReasonTotals
-from podium.log.pools import day_shown, parse_day, read_when
+from podium.log.pools import UNDATED, date_of, parse_day, read_when
 from podium.matchmaking import matcher
 from podium.matchmaking.matcher import Match, Policy, Ticket
 from podium.matchmaking.pairing import match_quality, odds_scale
@@ -356,8 +356,8 @@ def snapshot_days(pool: PoolName, store: CurrentStore) -> list[date | float]:
 
     In pools without dates, list event numbers instead.
     """
-    days = (day_shown(store.order(pool), day) for day in store.snapshot_days(pool))
-    return [day if isinstance(day, date) else float(day) for day in days]
+    is_undated = store.order(pool) == UNDATED
+    return [float(day) if is_undated else date_of(day) for day in store.snapshot_days(pool)]
 
 
 @router.get("/{pool}/snapshots/{day}")

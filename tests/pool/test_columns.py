@@ -87,6 +87,9 @@ def test_only_the_first_append_shares_the_last_chunk():
     for new, shares_last in ((old.appended(cells([10])), True), (old.appended(cells([11])), False)):
         rows = [(old.part("number", row, row + 1), new.part("number", row, row + 1)) for row in range(10)]
         assert [np.shares_memory(*pair) for pair in rows] == [True] * 8 + [shares_last] * 2
+        assert (new.trunk is old.trunk) == shares_last  # of two objects with one trunk, one begins with the other
+    assert old.replaced_from(9, cells([9])).trunk is not old.trunk
+    assert old.updated(np.array([1]), cells([9])).trunk is not old.trunk
 
 
 def test_memory_includes_the_room_for_more_rows_and_counts_it_once():

@@ -15,7 +15,10 @@ from podium.ledger.history import can_be_provisional
 from podium.ledger.leaderboard import Eligibility
 from podium.log.pools import date_of
 from podium.systems import find
+from podium.views.board import EVERYBODY
+from podium.views.boards import pages
 from podium.views.player_models import Listing
+from podium.views.reader import Answers
 
 LISTINGS = [Listing(), Listing(provisional=True), Listing(min_events=3), Listing(active_within=timedelta(minutes=4))]
 LISTINGS += [Listing(2, timedelta(minutes=9), provisional=True), Listing(10**6)]
@@ -109,6 +112,47 @@ def test_leaderboards_of_random_histories_match_a_recalculation(store, seed):
             check_boards(store)
     check_boards(store, tops=(2, 50))
     assert store.verify(POOL) == []
+
+
+@pytest.mark.parametrize("seed", range(times(2, 20)))
+def test_rows_that_are_used_again_equal_new_rows(store, seed):
+    store.create_pool(POOL, find(SYSTEMS[0])())
+    rng, truth = Random(seed), Truth(SYSTEMS[0])  # noqa: S311
+    used = store.snapshots.answers
+    for _ in range(30):
+        act = next_act(rng, truth)
+        try:
+            act.run(store)
+        except PodiumError:  # for example a merge of two opponents
+            continue
+        act.model(truth)
+        for listing in LISTINGS[:3]:
+            found = walked(store, listing, 3)
+            store.snapshots.answers = Answers(10**8)
+            assert found == walked(store, listing, 3)
+            store.snapshots.answers = used
+
+
+def test_only_changed_rows_are_made_again(sqlite_store, monkeypatch):
+    store, made, make = sqlite_store, [], pages.listed_row
+
+    def listed_row(row, *given):
+        made.append(row.player)
+        return make(row, *given)
+
+    monkeypatch.setattr(pages, "listed_row", listed_row)
+    store.create_pool(POOL, find("elo")())
+    for number, players in enumerate(["abcdef"] * 3 + ["ef", "ef"], start=1):
+        store.submit(POOL, rows(number, players))
+        made.clear()
+        store.leaderboard(POOL, EVERYBODY, top=3)
+    assert made == []
+    store.rename(POOL, "b", "Bea")
+    assert [row.player for row in store.leaderboard(POOL, EVERYBODY, top=3).players] == ["a", "Bea", "c"]
+    assert made == ["Bea"]
+    store.void(POOL, "e5")  # the last rows of the ledger are other ones now
+    store.leaderboard(POOL, EVERYBODY, top=3)
+    assert made == ["Bea", "a", "Bea", "c"]
 
 
 @pytest.mark.parametrize(("store", "top"), in_turn(["sqlite", "postgresql"], [1, 4]), indirect=["store"])

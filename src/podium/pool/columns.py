@@ -26,14 +26,21 @@ class Columns:
     readers of the old object need no lock.
     """
 
-    __slots__ = ("_chunks", "_room", "_types", "size")
+    __slots__ = ("_chunks", "_room", "_types", "size", "trunk")
 
     def __init__(
-        self, types: Mapping[str, Any], chunks: tuple[Chunk, ...] = (), size: int = 0, room: Iterable[Chunk] = ()
+        self,
+        types: Mapping[str, Any],
+        chunks: tuple[Chunk, ...] = (),
+        size: int = 0,
+        room: Iterable[Chunk] = (),
+        trunk: object = None,
     ) -> None:
         self._types = {name: np.dtype(kind) for name, kind in types.items()}
         self._chunks, self.size = chunks, size
         self._room = iter(room)  # the memory of the last chunk, with room for more rows; the first append takes it
+        # of two objects with the same trunk, one begins with all rows of the other; most appends keep it
+        self.trunk = trunk or object()
 
     def memory(self) -> dict[int, int]:
         """Return the size of each array in bytes, with the room for more rows. Arrays are identified by `id`.
@@ -106,6 +113,7 @@ class Columns:
         kept, size = row >> CHUNK_BITS, row + added
         chunks = list(self._chunks[:kept])
         room: Chunk = {}
+        trunk = None
         for first in range(kept << CHUNK_BITS, size, CHUNK_ROWS):
             at, stop = max(row - first, 0), min(size - first, CHUNK_ROWS)  # the first `at` rows are old
             room = next(self._room, {}) if at and row == self.size else {}
@@ -114,13 +122,15 @@ class Columns:
                 room = {name: np.empty((rows, *kind.shape), kind.base) for name, kind in self._types.items()}
                 for name, array in room.items() if at else ():
                     array[:at] = self._chunks[kept][name][:at]
+            else:
+                trunk = self.trunk
             for name, array in room.items():
                 array[at:stop] = columns[name][first + at - row : first + stop - row]
             chunk = {name: array[:stop] for name, array in room.items()}
             for array in chunk.values():
                 array.flags.writeable = False
             chunks.append(chunk)
-        return Columns(self._types, tuple(chunks), size, [room])
+        return Columns(self._types, tuple(chunks), size, [room], trunk)
 
     def appended(self, columns: Mapping[str, Any]) -> "Columns":
         """Return the columns with more rows appended."""

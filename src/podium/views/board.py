@@ -80,10 +80,6 @@ def established_in(standings: Standings) -> Mask:
     return standings.is_established if can_be_provisional(standings.system) else standings.events >= FINDING_EVENTS
 
 
-def cursor_of(row: PlayerStanding) -> str:
-    return f"{row.ranked_by!r},{row.number}"
-
-
 def span_begins(pool: PoolAt, span: timedelta, until: int) -> int:
     """Return the start of a time span that ends at a given time. In a numbered pool, one event counts as one day."""
     if not pool.is_undated:
@@ -187,6 +183,11 @@ class Board:
         before, through = (int(np.searchsorted(self.order.keys, key, side)) for side in ("left", "right"))
         return Position(before, through, int(self.count_above(place[0])))
 
+    def cursor(self, index: int) -> str:
+        """Return the cursor of the page after the player at this index of the board."""
+        entry = self.entries[index]
+        return f"{self.standings.scores[entry].item()!r},{self.standings.numbers[entry]}"
+
     def rows(self, first: int, last: int) -> list[tuple[int, PlayerStanding]]:
         """Return the rank, rating and state of each player between two places on the board."""
         return self.ranked(self.entries[max(first, 0) : last])
@@ -230,9 +231,9 @@ class EarlierRanks(NamedTuple):
         """The number of an event in a pool without dates."""
         return self.day if isinstance(self.day, int) else None
 
-    def move(self, number: int, rank: int) -> tuple[int | None, bool]:
+    def move(self, number: int, rank: int | None) -> tuple[int | None, bool]:
         """Return the number of ranks by which a player has moved up, and True if the player is new on the board."""
-        if self.day is None:
+        if self.day is None or rank is None:
             return None, False
         earlier = self.ranks.get(number)
         return (None, True) if earlier is None else (earlier - rank, False)

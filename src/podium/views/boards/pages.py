@@ -1,21 +1,22 @@
 """Pages of boards: rows with ranks, changes in rank, rating curves, and the rating changes from the latest event."""
 
 from collections.abc import Sequence
-from itertools import islice
+from itertools import islice, repeat
+from typing import Any
 
 import numpy as np
 
+from podium.log.players import names_of
 from podium.pool.columns import NONE, slots_of
+from podium.support.arrays import Array
 from podium.views.board import (
     EVERYBODY,
-    NO_RANKS,
     Board,
-    EarlierRanks,
     PlayerStanding,
-    cursor_of,
     earlier_ranks,
     standing_of,
     standings_of,
+    tier_scores,
 )
 from podium.views.changes import Changes
 from podium.views.headlines import headlines
@@ -26,8 +27,8 @@ from podium.views.reader import PoolAt, read_cursor
 MAX_POINTS = 16
 
 
-def sparks(pool: PoolAt, players: Sequence[int]) -> dict[int, tuple[float, ...]]:
-    """Return the ratings after each player's latest changes, at most 16, oldest first, by the player's number."""
+def sparks(pool: PoolAt, players: Sequence[int]) -> list[tuple[float, ...]]:
+    """Return the ratings after each player's latest changes, at most 16, oldest first."""
     ledger = pool.snapshot.rows
     newest = pool.snapshot.newest_rows(ledger.size, slots_of(np.array(players, np.int64)))
     steps = [newest.astype(np.int64)]  # one row per player, followed by each one's previous row, and so on
@@ -38,12 +39,11 @@ def sparks(pool: PoolAt, players: Sequence[int]) -> dict[int, tuple[float, ...]]
         steps.append(before)
     rows = np.array(steps[::-1]).T
     ratings = iter(ledger.at("state", rows[rows >= 0])[:, pool.system.column("rating")].tolist())
-    counts = (rows >= 0).sum(axis=1).tolist()
-    return {number: (*islice(ratings, count),) for number, count in zip(players, counts, strict=True)}
+    return [(*islice(ratings, count),) for count in (rows >= 0).sum(axis=1).tolist()]
 
 
 MAX_PROVISIONAL = 20
-Ranked = Sequence[tuple[int | None, PlayerStanding]]  # each change with the rank
+NO_ENTRIES = np.empty(0, np.int64)
 
 
 def neighbours(pool: PoolAt, name: str, each: int = 5) -> tuple[BoardRow, ...]:
@@ -83,13 +83,12 @@ def leaderboard(pool: PoolAt, listing: Listing = EVERYBODY, *, after: str | None
     """
     board = Board.of(pool, listing)
     first = board.position(read_cursor(after, "a page", float, int)).through if after else 0
-    ranked = board.rows(first, first + top)
-    following = cursor_of(ranked[-1][1]) if first + top < board.size else None
-    others = []
+    following = board.cursor(first + top - 1) if first + top < board.size else None
+    others = NO_ENTRIES
     if not (listing.provisional or after):
         provisional = board.standings.order.where(board.fits & ~board.standings.is_established)
-        others = standings_of(pool, board.standings, provisional.entries[:MAX_PROVISIONAL])
-    return page(board, ranked, [(None, row) for row in others], following)
+        others = provisional.entries[:MAX_PROVISIONAL]
+    return page(board, board.entries[first : first + top], others, following, (after, top))
 
 
 def page_of(pool: PoolAt, listing: Listing, name: str, *, top: int = 50) -> str | None:
@@ -111,7 +110,7 @@ def page_of(pool: PoolAt, listing: Listing, name: str, *, top: int = 50) -> str 
     if place.before == place.through:
         return None
     first = place.before - place.before % top
-    return cursor_of(board.rows(first - 1, first)[0][1]) if first else ""
+    return board.cursor(first - 1) if first else ""
 
 
 def newest_entrants(pool: PoolAt, listing: Listing, *, top: int = 200) -> Leaderboard:
@@ -127,45 +126,65 @@ def newest_entrants(pool: PoolAt, listing: Listing, *, top: int = 200) -> Leader
     board = Board.of(pool, listing)
     newest = newest_changes(board)
     most_gained = newest.at(np.argsort(-newest.gain, kind="stable")[:top])
-    return page(board, board.ranked(board.listed(most_gained.numbers.tolist())), [], None)
+    return page(board, board.listed(most_gained.numbers.tolist()), NO_ENTRIES, None, ("newest", top))
 
 
-def page(board: Board, ranked: Ranked, beside: Ranked, following: str | None) -> Leaderboard:
-    players = [row.number for _, row in (*ranked, *beside)]
-    curves, gains, earlier = sparks(board.pool, players), newest_changes(board), earlier_ranks(board, players)
+def page(
+    board: Board, entries: Array, others: Array, following: str | None, place: tuple[str | None, int]
+) -> Leaderboard:
+    """Return a page of a board with these entries of the standings, followed by other entries without ranks.
+
+    After an event, only the rows that differ are made again.
+
+    Args:
+        place: the place of the page on the board.
+    """
+    pool, standings, every = board.pool, board.standings, np.concatenate([entries, others])
+    players = standings.numbers[every].tolist()
+    ranks = [*board.ranks(entries), *repeat(None, others.size)]
+    earlier, gains = earlier_ranks(board, players[: entries.size]), newest_changes(board)
     newest = dict(
         zip(gains.numbers.tolist(), zip(gains.gain.tolist(), map(float, gains.shown), strict=True), strict=True)
     )
-    rows, others = (
-        tuple(
-            listed_row(row, rank, ranks, curves.get(row.number, ()), newest.get(row.number, (None, None)))
-            for rank, row in some
-        )
-        for some, ranks in ((ranked, earlier), (beside, NO_RANKS))
-    )
+    names, ledger_rows = names_of(pool, players), standings.rows[every].tolist()
+    versions = [  # a row with the same number in the ledger's trunk has the same curve and rating
+        (row, names[number], rank, earlier.move(number, rank), newest.get(number, (None, None)))
+        for row, number, rank in zip(ledger_rows, players, ranks, strict=True)
+    ]
+    key = pool.id, "rows", board.listing, place
+    version = standings.ledger.trunk, pool.order, pool.display, tier_scores(pool)
+    known = pool.answers.value(key, version, dict[Any, ListedRow])
+    unknown = [k for k, each in enumerate(versions) if each not in known]
+    if unknown:
+        stands, curves = standings_of(pool, standings, every[unknown]), sparks(pool, [players[k] for k in unknown])
+        known = known | {
+            versions[k]: listed_row(row, curve, *versions[k][2:])
+            for k, row, curve in zip(unknown, stands, curves, strict=True)
+        }
+        pool.answers.keep(key, version, {each: known[each] for each in versions})
+    rows = [known[each] for each in versions]
     return Leaderboard(
-        rows,
+        tuple(rows[: entries.size]),
         following,
         board.size,
-        Board.of(board.pool, EVERYBODY).size,
+        Board.of(pool, EVERYBODY).size,
         earlier.date,
-        None if board.newest is None else headlines(board.pool, [board.newest])[0],
-        others,
+        None if board.newest is None else headlines(pool, [board.newest])[0],
+        tuple(rows[entries.size :]),
         since_sequence=earlier.number,
     )
 
 
 def listed_row(
     row: PlayerStanding,
+    curve: tuple[float, ...],
     rank: int | None,
-    earlier: EarlierRanks,
-    spark: tuple[float, ...],
-    newest: tuple[float, float] | tuple[None, None],
+    moved: tuple[int | None, bool],
+    newest: tuple[float | None, float | None],
 ) -> ListedRow:
-    move, is_new = (None, False) if rank is None else earlier.move(row.number, rank)
-    change, points = newest
+    (move, is_new), (change, points) = moved, newest
     return answer_from(
-        ListedRow, row, rank=rank, move=move, is_new=is_new, spark=spark, newest_change=change, newest_shown=points
+        ListedRow, row, rank=rank, move=move, is_new=is_new, spark=curve, newest_change=change, newest_shown=points
     )
 
 

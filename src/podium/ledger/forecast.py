@@ -92,7 +92,8 @@ class Forecast:
 
 def names_in(rows: Iterable[str]) -> list[list[str]]:
     """Return the names in each row `A,B,...`, leaving out empty names. Commas within quotes belong to a name."""
-    return [[name.strip() for name in row if name.strip()] for row in csv.reader(rows, skipinitialspace=True)]
+    lines = (" ".join(row.splitlines()) for row in rows)
+    return [[name.strip() for name in row if name.strip()] for row in csv.reader(lines, skipinitialspace=True)]
 
 
 def members_in(rows: Iterable[str]) -> dict[str, "Member"]:

@@ -368,11 +368,11 @@ def instant(text: str | date | datetime, *, whole_day: bool = True, zone: tzinfo
         value = datetime.fromisoformat(text) if isinstance(text, str) else text
         if isinstance(text, str) and len(text) <= len("2025-01-31"):
             value = date.fromisoformat(text)
-    except ValueError:
+        if not isinstance(value, datetime):
+            return datetime.combine(value, time.max if whole_day else time.min, UTC)
+        return (value if value.tzinfo else value.replace(tzinfo=zone)).astimezone(UTC)
+    except (ValueError, OverflowError):  # a date may be outside of the calendar in UTC
         raise ParameterError(f"{text!r} is not a date. Use one such as 2025-01-31 or 2025-01-31T18:00Z.") from None
-    if not isinstance(value, datetime):
-        return datetime.combine(value, time.max if whole_day else time.min, UTC)
-    return (value if value.tzinfo else value.replace(tzinfo=zone)).astimezone(UTC)
 
 
 def why_nothing_counts(frame: pl.DataFrame) -> str | None:

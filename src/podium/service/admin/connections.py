@@ -100,17 +100,17 @@ def number_in(form: Form, name: str, what: str) -> float | None:
 
 def key_in(admission: Admission, form: Form) -> store_keys.ApiKey:
     """Return the key in the request's address."""
-    return find_visible_key(admission.store, admission.key, admission.pool, int(form.text("number")))
+    return find_visible_key(admission.store, admission.key, admission.pool, form.number("number"))
 
 
-@acts(router, "/keys/{number:int}/revoke", keys_page)
+@acts(router, "/keys/{number}/revoke", keys_page)
 def revoke(admission: Admission, form: Form) -> Done:
     key = key_in(admission, form)
     store_keys.revoke_key(admission.store.engine, key.id)
     return Done(admission.address("keys"), f"The key of {key.name} is revoked.")
 
 
-@acts(router, "/keys/{number:int}/replace", keys_page)
+@acts(router, "/keys/{number}/replace", keys_page)
 def replace_key(admission: Admission, form: Form) -> FormsPage:
     """Replace a key with a new key that has the same rights, and show the new key once."""
     refuse_new_key(admission.key, admission.pool)
@@ -197,24 +197,24 @@ def webhooks_done(admission: Admission, sentence: str) -> Done:
 
 def webhook_in(admission: Admission, form: Form) -> store_keys.Webhook:
     """Return the webhook in the request's address."""
-    return store_keys.find_webhook(admission.store.engine, admission.pool, int(form.text("number")))
+    return store_keys.find_webhook(admission.store.engine, admission.pool, form.number("number"))
 
 
-@acts(router, "/webhooks/{number:int}/resume", webhooks_page)
+@acts(router, "/webhooks/{number}/resume", webhooks_page)
 def resume(admission: Admission, form: Form) -> Done:
     webhook = webhook_in(admission, form)
     store_keys.resume_webhook(admission.store.engine, webhook.id)
     return webhooks_done(admission, f"{webhook.shown_url} is resumed where it stopped.")
 
 
-@acts(router, "/webhooks/{number:int}/delete", webhooks_page)
+@acts(router, "/webhooks/{number}/delete", webhooks_page)
 def delete(admission: Admission, form: Form) -> Done:
     webhook = webhook_in(admission, form)
     store_keys.delete_webhook(admission.store.engine, webhook.id)
     return webhooks_done(admission, f"The webhook to {webhook.shown_url} is deleted.")
 
 
-@router.post("/webhooks/{number:int}/test")
+@router.post("/webhooks/{number}/test")
 async def test(request: Request, admission: Admin) -> Response:
     webhook = await run_in_threadpool(webhook_in, admission, await admission.form())
     try:

@@ -1,7 +1,6 @@
 """Preview every change with a dry run before making it."""
 
 import logging
-import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
@@ -39,7 +38,6 @@ from podium.store.writing.sheets import SheetError
 from podium.support.words import shown_change
 
 OK, CONFLICT = 200, 409
-VERSION = re.compile("[0-9]{1,18}")
 LOGGER = logging.getLogger(__name__)
 MAX_ROWS = 100  # maximum number of ratings and of sent events to list
 LABELS = {
@@ -216,13 +214,13 @@ async def apply(admission: Sender) -> Response:
     form, threads = await admission.form(), admission.threads
     number = form.text("number")
     intent = await run_in(threads.planning, kept_intent, admission, number)
-    reason, sent, meant, sure = (form.stripped(name) for name in ("reason", "version", "meant", "sure"))
+    reason, meant, sure = (form.stripped(name) for name in ("reason", "meant", "sure"))
     intent = with_answers(intent, form.stripped("title"), meant, sure)
     if meant or sure:
         return await look_at(admission, intent, reason=reason)
     if "version" not in form.fields or (intent.kind.has_reason and not reason):
         return await look_at(admission, intent, number=number)
-    version = int(sent) if VERSION.fullmatch(sent) else 0
+    version = form.number("version")
 
     def run() -> tuple[str, Mapping[str, str], Any]:
         refuse_beyond_key(admission, intent)

@@ -2,16 +2,19 @@
 
 from collections.abc import Callable
 from dataclasses import KW_ONLY, replace
+from datetime import datetime, tzinfo
 from typing import Any, NamedTuple, Self, TypeVar
 
 from fastapi import Request, Response
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import RedirectResponse
 
-from podium.errors import PodiumError
+from podium.errors import ParameterError, PodiumError
+from podium.ledger.leaderboard import instant
 from podium.service.admin.dry_run import look_at
 from podium.service.admin.intents import Admin, Admission, Intent
 from podium.service.http.errors import status_of
+from podium.service.http.json import in_utc, not_in_the_future
 from podium.service.http.requests import CurrentStore, run_in
 from podium.service.http.visitors import Form
 from podium.service.web.rendering import SEE_OTHER, Page, PageRouter, go_on, path_of, render
@@ -90,6 +93,15 @@ def filled(section: Section, form: Form) -> Section:
         replace(field, value=form.text(field.name)) if field.name in form.fields else field for field in section.fields
     )
     return replace(section, fields=tuple(values))
+
+
+def moment_in(text: str, zone: tzinfo, *, may_come: bool) -> datetime:
+    """Return the time that a form contains. If not `may_come`, it is at most a day in the future."""
+    moment = instant(text, whole_day=False, zone=zone)
+    try:
+        return in_utc(moment) if may_come else not_in_the_future(in_utc(moment))
+    except ValueError as error:
+        raise ParameterError(f"{text} {error}. Enter another date.") from None
 
 
 class Done(NamedTuple):

@@ -27,6 +27,7 @@ from podium.service.http.requests import CurrentStore, run_in
 from podium.service.http.visitors import Form, read_form, refuse_foreign
 from podium.service.web.rendering import PageRouter, go_on, path_of, render
 from podium.service.web.visiting import PoolRequest
+from podium.store.writing.reports import ENDED
 from podium.support.immutable import immutable
 
 NONCE_BYTES = 12
@@ -47,8 +48,8 @@ async def check_link(request: Request) -> Reporter:
     try:
         link = decode_name(request.path_params["link"])
         number = await run_in(state.threads.keys, state.store.player_with, pool, link)
-    except UnknownError as error:
-        raise await state.key_guard.refusal(request, 404, str(error)) from None
+    except UnknownError:  # also of an unknown pool, because a private pool must not be recognizable
+        raise await state.key_guard.refusal(request, 404, ENDED) from None
     return Reporter(request, state.store, pool, number)
 
 

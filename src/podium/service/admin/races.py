@@ -4,8 +4,7 @@ from contextlib import suppress
 
 from podium.errors import ParameterError, UnknownError
 from podium.ledger.forecast import names_in
-from podium.ledger.leaderboard import instant
-from podium.service.admin.forms import Done, acts, shows
+from podium.service.admin.forms import Done, acts, moment_in, shows
 from podium.service.admin.intents import POOL_ADDRESS, Admission, Sender
 from podium.service.admin.tonight import MAX_NAMES
 from podium.service.http.visitors import Form
@@ -85,7 +84,7 @@ def keep(admission: Admission, race_id: str, form: Form) -> Done:
     admission.write(
         Store.plan_fixture,
         race_id,
-        starts_at=instant(content["starts"], whole_day=False, zone=admission.header.zone),
+        starts_at=moment_in(content["starts"], admission.header.zone, may_come=True),
         title=content["name"],
         entrants=[name for row in names_in(content["entrants"].splitlines()) for name in row],
         anybody=content["anybody"] == "yes",

@@ -139,8 +139,7 @@ def table_of(details: EventDetails) -> EventTable:
 def table_in(form: Form, event_id: str) -> EventTable:
     """Return the event in a form, without lines that are empty, marked to be removed, or without a name."""
     columns = tuple(name for name in form.fields.get("column", ()) if name in OF_LINE or is_shared(name))
-    count, known = (int(text) if text.isdecimal() else 0 for text in map(form.text, ("lines", "known")))
-    count = min(count, MAX_LINES + EMPTY_LINES)
+    count, known = min(form.number("lines"), MAX_LINES + EMPTY_LINES), form.number("known")
     lines = [{name: form.stripped(f"{name}-{k}") for name in columns} for k in range(count)]
     kept = (
         line

@@ -22,6 +22,7 @@ from podium.log.pools import Pool
 from podium.pages.numbers import is_date
 from podium.results.names import normalise
 from podium.service.admin.dry_run import change_of, count, look_at, meant_players
+from podium.service.admin.forms import moment_in
 from podium.service.admin.intents import ROWS, Admission, Intent, Sender, refuse_beyond_key, rows_of
 from podium.service.http.errors import status_of
 from podium.service.http.requests import CurrentStore, run_in
@@ -102,8 +103,9 @@ def rows_in(
     if race is not None and not pool.is_undated:
         shared["started_at"] = race.starts_at.isoformat()
     elif not pool.is_undated:
-        moment = result.at if result.date == result.today else result.date
-        shared["started_at"] = instant(moment, whole_day=False, zone=pool.description.zone).isoformat()
+        zone, is_typed = pool.description.zone, result.date != result.today
+        moment = moment_in(result.date, zone, may_come=False) if is_typed else instant(result.at, whole_day=False)
+        shared["started_at"] = moment.isoformat()
     sides = sides_of(race)
     planned = {} if race is None else {starter.player: starter.columns for starter in race.entrants or ()}
     rows = [

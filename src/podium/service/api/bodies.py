@@ -1,7 +1,7 @@
 """Models of request bodies, functions that parse requests with them, and functions that write responses."""
 
 import json
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from importlib.resources import files
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeVar
 
@@ -22,7 +22,16 @@ from podium.log.pools import MAX_CONTACT_CHARACTERS, MAX_WORD_CHARACTERS, Order
 from podium.results.columns import MAX_KINDS, MAX_URL, MAX_WEIGHT, SHARED
 from podium.results.headings import column_meant_by
 from podium.results.names import LONGEST
-from podium.service.http.json import Identifier, Name, RefusedError, SentName, adapter, printable
+from podium.service.http.json import (
+    Identifier,
+    Name,
+    RefusedError,
+    SentName,
+    adapter,
+    in_utc,
+    not_in_the_future,
+    printable,
+)
 from podium.support.answers import take_meanings
 from podium.views.details import DETAILS
 
@@ -71,29 +80,10 @@ Parameters = Annotated[
     Field(description="Parameters of the system that differ from its defaults."),
 ]
 MAX_KEY_DAYS = 36_525
-MAX_CLOCK_LEAD = timedelta(days=1)  # allowed difference between clocks or time zones
 MAX_PREDICTED = 100  # entrants; the response grows with the square of their number, and takes under a second
 MAX_TICKETS = 2_000
 MAX_EVENTS = 1_000  # per batch
 MAX_ENTRIES = 10_000  # per event
-EARLIEST, LATEST = datetime(1900, 1, 1, tzinfo=UTC), datetime(2200, 1, 1, tzinfo=UTC)
-
-
-def in_utc(sent: datetime) -> datetime:
-    """Convert a time to UTC. A time without an offset is in UTC already."""
-    if not datetime(1800, 1, 1) < sent.replace(tzinfo=None) < datetime(2300, 1, 1):  # noqa: DTZ001  (of any offset)
-        raise ValueError("is not between the years 1900 and 2200")
-    moment = sent.replace(tzinfo=UTC) if sent.tzinfo is None else sent.astimezone(UTC)
-    if not EARLIEST <= moment < LATEST:
-        raise ValueError("is not between the years 1900 and 2200")
-    return moment
-
-
-def not_in_the_future(started_at: datetime) -> datetime:
-    """Reject an event that starts far in the future, because every event until then would count as late."""
-    if started_at > datetime.now(UTC) + MAX_CLOCK_LEAD:
-        raise ValueError("is more than a day in the future according to the service's clock")
-    return started_at
 
 
 def iso_text(sent: Any) -> Any:

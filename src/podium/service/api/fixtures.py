@@ -11,17 +11,23 @@ from pydantic import AfterValidator, Field
 from podium.ledger.forecast import Member, members_in
 from podium.ledger.seeding import Seed
 from podium.service.api.bodies import (
-    EARLIEST,
     Entrant,
     Moment,
     SentEquipment,
     SentSide,
     Strict,
-    in_utc,
 )
 from podium.service.api.dependencies import ReadAccess, RequestedWrite, Sent
 from podium.service.http.errors import AccessError
-from podium.service.http.json import MAX_SENT_CHARACTERS, FixtureId, Identifier, PoolName, SentName
+from podium.service.http.json import (
+    EARLIEST,
+    MAX_SENT_CHARACTERS,
+    FixtureId,
+    Identifier,
+    PoolName,
+    SentName,
+    in_utc,
+)
 from podium.service.http.keys import pool_in_path
 from podium.service.http.requests import CurrentStore, PoolRouter, run_in
 from podium.service.http.visitors import find_visitor

@@ -33,6 +33,7 @@ from podium.service.http.json import (
 )
 from podium.service.http.requests import CurrentStore, PoolRouter, WantedDetails
 from podium.service.http.visitors import check_reader
+from podium.service.web.rendering import is_known
 from podium.store import Store
 from podium.store.hindsight import BestEverBoard, HindsightPoint
 from podium.store.writing.administration import RegisteredMatch
@@ -126,7 +127,7 @@ def leaderboard(
     With `at` or `max_deviation`, the response is a single page without rating changes and curves.
     """
     headers = {"ETag": f'"{store.version(pool)}"'}
-    if request.headers.get("if-none-match") == headers["ETag"]:
+    if is_known(request, headers["ETag"]):
         return Response(status_code=304, headers=headers)
     if max_deviation is None and at is None:
         body = store.answers.value(

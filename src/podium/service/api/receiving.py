@@ -30,9 +30,6 @@ from podium.results.columns import UTC as INSTANT
 from podium.results.names import are_plain
 from podium.results.plain_rows import READ, PlainRows, check_plainly
 from podium.service.api.bodies import (
-    EARLIEST,
-    LATEST,
-    MAX_CLOCK_LEAD,
     MAX_ENTRIES,
     MAX_EVENTS,
     Batch,
@@ -42,7 +39,7 @@ from podium.service.api.bodies import (
 )
 from podium.service.api.dependencies import MAX_BODY_BYTES, CurrentIntake, CurrentMetrics
 from podium.service.http.errors import DESCRIPTIONS, MEDIA_TYPE, WRITE_ERRORS, AccessError, podium_error
-from podium.service.http.json import RefusedError, loads
+from podium.service.http.json import EARLIEST, LATEST, MAX_CLOCK_LEAD, RefusedError, loads
 from podium.service.http.keys import refuse_backdated
 from podium.service.http.requests import CurrentStore, CurrentThreads, operation_id, run_in
 from podium.service.http.visitors import CurrentKeyGuard, read_bytes

@@ -1,4 +1,4 @@
-"""Strict JSON, names and addresses, which no two programs can interpret differently.
+"""Strict JSON, names, times and addresses, which no two programs can interpret differently.
 
 The rule for names is in `podium.results.names`, and the store applies it to results.
 """
@@ -6,6 +6,7 @@ The rule for names is in `podium.results.names`, and the store applies it to res
 import json
 import math
 import re
+from datetime import UTC, datetime, timedelta
 from functools import cache
 from itertools import chain
 from typing import Annotated, Any
@@ -191,6 +192,27 @@ SentName = Annotated[
 ]
 Name = Annotated[SentName, AfterValidator(normalised_name)]
 Identifier = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(verbatim_id)]
+
+
+MAX_CLOCK_LEAD = timedelta(days=1)  # allowed difference between clocks or time zones
+EARLIEST, LATEST = datetime(1900, 1, 1, tzinfo=UTC), datetime(2200, 1, 1, tzinfo=UTC)
+
+
+def in_utc(sent: datetime) -> datetime:
+    """Convert a time to UTC. A time without an offset is in UTC already."""
+    if not datetime(1800, 1, 1) < sent.replace(tzinfo=None) < datetime(2300, 1, 1):  # noqa: DTZ001  (of any offset)
+        raise ValueError("is not between the years 1900 and 2200")
+    moment = sent.replace(tzinfo=UTC) if sent.tzinfo is None else sent.astimezone(UTC)
+    if not EARLIEST <= moment < LATEST:
+        raise ValueError("is not between the years 1900 and 2200")
+    return moment
+
+
+def not_in_the_future(started_at: datetime) -> datetime:
+    """Reject an event that starts far in the future, because every event until then would count as late."""
+    if started_at > datetime.now(UTC) + MAX_CLOCK_LEAD:
+        raise ValueError("is more than a day in the future according to the service's clock")
+    return started_at
 
 
 POOLS_PATH = "/api/v1/pools"

@@ -320,6 +320,7 @@ NUMBERS = count(1)
 
 
 ANY_ORIGIN = (b"access-control-allow-origin", b"*")  # for responses that are the same for everyone
+NOT_SHARED = (b"cache-control", b"private, no-cache")  # otherwise, some proxies store every file for hours
 Observe = Callable[[str, str, int, float], None]  # method, route, status, seconds
 
 
@@ -342,8 +343,12 @@ class RequestMiddleware:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                shared = (ANY_ORIGIN,) if scope.get("state", {}).get("is_anybodys") else ()
-                message["headers"] = [*message.get("headers", ()), (HEADER, request_id.encode()), *shared]
+                headers = [*message.get("headers", ()), (HEADER, request_id.encode())]
+                if scope.get("state", {}).get("is_anybodys"):
+                    headers.append(ANY_ORIGIN)
+                if not any(name == NOT_SHARED[0] for name, _ in headers):
+                    headers.append(NOT_SHARED)
+                message["headers"] = headers
             await send(message)
 
         try:

@@ -2,8 +2,10 @@
 
 import asyncio
 import hmac
+import re
 import secrets
 import time
+from collections import defaultdict
 from collections.abc import AsyncGenerator, Callable, Mapping
 from functools import partial
 from typing import Annotated, Generic, TypeVar, cast
@@ -27,6 +29,7 @@ from podium.support.immutable import immutable
 
 MAX_FORM_BYTES = 100_000  # of a URL-encoded form
 MAX_FIELDS = 20_000
+NUMBER = re.compile("[0-9]{1,18}")
 T = TypeVar("T")
 
 
@@ -43,6 +46,11 @@ class Form:
     def stripped(self, name: str) -> str:
         """Return a text without spaces at its ends."""
         return self.text(name).strip()
+
+    def number(self, name: str) -> int:
+        """Return a whole number of at most 18 digits, or 0 if there is no such number."""
+        text = self.text(name)
+        return int(text) if NUMBER.fullmatch(text) else 0
 
 
 async def read_bytes(request: Request, max_bytes: int) -> bytes:
@@ -70,16 +78,16 @@ async def read_form(request: Request, max_bytes: int = MAX_FORM_BYTES) -> Form:
             sent = FormData([*pairs])
     except (MultiPartException, ValueError):
         raise RefusedError("", "the form cannot be read. Open its page again, and send it from there.") from None
-    fields: dict[str, tuple[str, ...]] = {}
+    texts = defaultdict[str, list[str]](list)
     file = None
     for name, value in sent.multi_items():
         if isinstance(value, UploadFile):
             file = WaitingFile(value.filename, await value.read()) if value.filename else None
             await value.close()
         else:
-            fields[name] = (*fields.get(name, ()), value)
+            texts[name].append(value)
             check_text(value, name)
-    return Form(fields, file)
+    return Form({name: tuple(values) for name, values in texts.items()}, file)
 
 
 async def whole(body: bytes) -> AsyncGenerator[bytes, None]:

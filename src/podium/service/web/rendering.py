@@ -399,8 +399,8 @@ def chosen_player(request: Request) -> str:
 
 def entity_tag_of(request: Request, version: str) -> str:
     """Return the entity tag for this version of a page, for this visitor and this host."""
-    seen_by = f"{request.url.netloc}\0{chosen_player(request)}\0{getattr(request.state, 'signed_in', '')}"
-    seen_by += f"\0{done_just_now(request)}"
+    key: ApiKey | None = getattr(request.state, "key", None)
+    seen_by = f"{request.url.netloc}\0{chosen_player(request)}\0{key and key.id}\0{done_just_now(request)}"
     digest = hashlib.blake2b(f"{version}\0{seen_by}\0{templates_digest()}".encode("utf-8", "replace"), digest_size=12)
     return f'W/"{digest.hexdigest()}"'
 
@@ -412,8 +412,9 @@ def unchanged(request: Request, version: str) -> Response | None:
 
 
 def is_known(request: Request, tag: str) -> bool:
-    """Return True if the browser has the version with this entity tag."""
-    return tag in {known.strip() for known in request.headers.get("if-none-match", "").split(",")}
+    """Return True if the browser has the version with this entity tag, which a proxy may have made weak."""
+    known = request.headers.get("if-none-match", "").split(",")
+    return tag.removeprefix("W/") in {each.strip().removeprefix("W/") for each in known}
 
 
 def render(request: Request, page: Page, *, status: int = 200, version: str = "", frames: str = "'none'") -> Response:

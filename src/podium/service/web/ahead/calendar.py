@@ -116,7 +116,7 @@ def calendar_file(visit: VisiblePool) -> Response:
     pool = visit.header
     planned = visit.store.fixtures(visit.pool, most=CALENDAR_MOST, newest=True)
     text = ics(pool, planned, rendering.origin_of(visit.request), visit.store.version(visit.pool))
-    return Response(text.encode(), media_type="text/calendar; charset=utf-8", headers={"Cache-Control": "no-cache"})
+    return Response(text.encode(), media_type="text/calendar; charset=utf-8")
 
 
 def ics(pool: rendering.PoolHeader, planned: Sequence[Fixture], origin: str, version: int) -> str:

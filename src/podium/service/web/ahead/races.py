@@ -152,7 +152,7 @@ def seeds_file(
         planned = visit.store.fixture(visit.pool, match_id)
         starts_at = planned.starts_at.astimezone(visit.header.zone)
         text = tournament_report(found, planned.title or planned.fixture_id, starts_at)
-    headers = {"Content-Disposition": f'attachment; filename="seeds.{kind}"', "Cache-Control": "no-cache"}
+    headers = {"Content-Disposition": f'attachment; filename="seeds.{kind}"'}
     media_type = f"text/{'csv' if kind == 'csv' else 'plain'}; charset=utf-8"
     return Response(text, media_type=media_type, headers=headers)
 

@@ -83,6 +83,13 @@ def test_a_key_may_have_the_line_break_of_its_file():
         assert client._http.headers["Authorization"] == "Bearer podium_key"
 
 
+@pytest.mark.parametrize("key", ["", "\n"])
+def test_a_client_without_a_key_predicts_in_a_public_pool(sqlite_store, key):
+    sqlite_store.create_pool("open", find("elo")(), public=True)
+    with podium.Client("http://testserver", key, transport=Bridge(create_app(sqlite_store))) as client:
+        assert len(client.predict("open", ["a", "b"])["entrants"]) == 2
+
+
 def test_responses_are_typed():
     """Mypy checks this function: both clients have the types of the OpenAPI document."""
 

@@ -2,6 +2,7 @@
 
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
+from html import unescape
 
 import pytest
 from page_words import words
@@ -116,3 +117,25 @@ def test_a_link_does_not_tell_whether_a_private_pool_exists(stranger):
     answers = [stranger.get(f"/{pool}/report/x") for pool in ("private", "missing")]
     assert [answer.status_code for answer in answers] == [404, 404]
     assert len({answer.json()["detail"] for answer in answers}) == 1
+
+
+def test_a_suggested_name_replaces_only_the_whole_name(store, stranger):
+    store.submit("main", rows(2, ["Ana", "Ben"]))
+    page = unescape(stranger.get("/main/predict", params={"side": ["An, Anders", '"d, e", Ben']}).text)
+    assert "predict?side=Ana%2CAnders&side=%22d%2C+e%22%2CBen" in page
+
+
+@pytest.mark.parametrize(("entrants", "status"), [(250, 200), (260, 422)])
+def test_a_race_with_many_entrants_is_entered_from_a_file(store, entrants, status):
+    names = [f"n{number}" for number in range(entrants)]
+    store.plan_fixture("main", "next", starts_at=datetime.now(UTC) + timedelta(days=1), entrants=names)
+    answer = Admin(store, "write").client.get("/main/tonight?race=next")
+    assert answer.status_code == status
+    assert ("Enter its result from a file" in words(answer.text)) is (status == 422)
+
+
+def test_a_large_event_is_corrected_in_its_table(store):
+    for number, size in enumerate((250, 260), start=2):
+        store.submit("main", rows(number, [f"n{k}" for k in range(size)]))
+    places = [Admin(store).client.get(f"/main/tonight?event=e{number}", follow_redirects=False) for number in (2, 3)]
+    assert [answer.status_code for answer in places] == [200, 303]

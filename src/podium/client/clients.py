@@ -27,7 +27,7 @@ class Routes(CustomRoutes, ReadRoutes, PageRoutes, WriteRoutes, ReportRoutes):
 
         Args:
             url: Address of the service, for example `http://127.0.0.1:8000`.
-            key: The API key. Default: no key.
+            key: The API key, or an empty string to read only public pools.
             timeout_s: Timeout for each attempt in seconds.
             patience_s: Number of seconds for retrying a request without a response, or with status 429 or 502 to 504. 0
                 means a single attempt.
@@ -132,11 +132,12 @@ def connection(url: str, key: str, timeout_s: float, transport: Any) -> dict[str
     """
     if not url.lower().startswith(("http://", "https://")):
         raise ParameterError(f"{url} is not the address of a service. It must start with http:// or https://")
+    key = key.strip()  # a key file ends with a newline
     # Reading trusted certificates takes longer than some requests. Without TLS, none are needed.
     speaks_tls = url.lower().startswith("https://")
     return {
         "base_url": f"{url.rstrip('/')}/api/v1",
-        "headers": {"Authorization": f"Bearer {key}".rstrip()},  # a key file ends with a newline
+        "headers": {"Authorization": f"Bearer {key}"} if key else {},
         "timeout": timeout_s,
         "transport": transport,
         "verify": True if speaks_tls else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT),

@@ -36,7 +36,8 @@ from podium.views.races.fixtures import CANCELLED, REPORTED, Fixture
 
 MAX_NAMES = 40  # number of names to offer for tapping
 NEW_NAMES = 3  # number of lines for new names
-MAX_LINES = 1_000
+MAX_LINES = 300  # each has a choice of as many places
+MAX_ENTRANTS = MAX_LINES - MAX_NAMES - NEW_NAMES
 STATUSES = {"dnf": "quit", "did_not_start": "did not start"}
 TEAMS, DRAW = "teams", "draw"  # the places belong to teams; in a draw, they only number the teams
 NUMBER = re.compile("[1-9][0-9]{0,4}")
@@ -226,6 +227,8 @@ def race_result(request: PoolRequest, race_id: str) -> ResultForm:
     race, stands = request.store.fixture(request.pool, race_id), request.store.places(request.pool, race_id)
     if race.status in (REPORTED, CANCELLED):
         raise ParameterError(f"Race {race_id} {'already has a result' if race.status == REPORTED else 'is cancelled'}.")
+    if len(race.sides) > MAX_ENTRANTS:
+        raise ParameterError(f"Race {race_id} has more than {MAX_ENTRANTS} entrants. Enter its result from a file.")
     in_place, out, waiting = race.standing(stands.places, stands.out) if stands else race.standing()
     ends = [*((str(place), side) for place, side in enumerate(in_place, 1)), *(("dnf", side) for side in out)]
     lines = [ResultLine(", ".join(side), place) for place, side in [*ends, *(("", side) for side in waiting)]]
@@ -250,8 +253,8 @@ def planned_race(request: PoolRequest, result: ResultForm) -> Fixture | None:
 
 
 def can_be_tapped(rows: list[dict[str, Any]]) -> bool:
-    """Return True if an event has only places, so that it can be entered on the page."""
-    return all(
+    """Return True if an event has only places, and few entrants, so that it can be entered on the page."""
+    return len(rows) <= MAX_ENTRANTS and all(
         row.keys() <= TAPPED and (float(row.get("position") or 0.5).is_integer() or row.get("status") in STATUSES)
         for row in rows
     )

@@ -321,8 +321,9 @@ def field_of(
 
 def query_with(name: str, other: str, entrants: Sequence[str], sides: Sequence[str]) -> str:
     """Return the query for a field in which one name is replaced by another."""
-    alone = [("entrants", other if entrant == name else entrant) for entrant in entrants]
-    return urlencode([*alone, *(("side", side.replace(name, other)) for side in sides)])
+    alone, *together = ([other if each == name else each for each in names] for names in (entrants, *names_in(sides)))
+    texts = (",".join(f'"{each}"' if "," in each else each for each in side) for side in together)
+    return urlencode([*(("entrants", each) for each in alone), *(("side", text) for text in texts)])
 
 
 def chance_words(per_cent: Decimal, chance: float) -> str:

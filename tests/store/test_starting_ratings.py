@@ -152,6 +152,15 @@ def test_exports_caches_and_other_processes_keep_starting_ratings(pool, new_url)
         one.close()
 
 
+def test_the_same_starting_rating_is_logged_once_although_a_cache_was_read(pool):
+    start(pool)
+    assert pool.keep_snapshot("main", entries=0)
+    again = Store(pool.engine.url.render_as_string(hide_password=False))
+    assert start(again) == 0
+    assert [entry.kind for entry in again.log("main")].count("start") == 1
+    again.close()
+
+
 def test_the_first_events_explanation_mentions_the_starting_rating(pool):
     start(pool)
     assert pool.explain("main", "e1", "cleo").summary.endswith("You started at 1800.2, set by the organiser.")

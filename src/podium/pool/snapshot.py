@@ -467,5 +467,6 @@ def restored(pool: Pool, facts: Mapping[str, Any], parts_of: Callable[[str], Ite
     return replace(
         found, seq=facts["seq"], events=replace(found.events, seasons=seasons),
         direct_merges=dict(facts["direct_merges"]), merged=dict(facts["merged"]),
-        direct_starts=dict(facts.get("starts", ())), details=dict(facts.get("details", ())),
+        direct_starts={number: (system, start) for number, (system, start) in facts.get("starts", ())},
+        details=dict(facts.get("details", ())),
     )  # fmt: skip

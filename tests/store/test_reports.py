@@ -222,6 +222,15 @@ def test_a_report_that_cannot_count_is_left_to_the_organiser_and_stops_no_other(
         ladder.answer_report("main", found.report_id, agrees=True)
 
 
+def test_a_player_cannot_confirm_a_result_with_a_merged_account(ladder):
+    for event_id, name in {"e": "ana", "f": "ben"}.items():
+        ladder.submit("main", [{**row, "event_id": event_id} for row in result(name, "cleo")])
+    found, ben = report(ladder, "ana", "ben"), number(ladder, "ben")
+    ladder.merge("main", "ana", "ben")
+    statuses = [ladder.answer_report("main", found.report_id, ben, agrees=agrees)[0].status for agrees in (True, False)]
+    assert statuses == ["open", "refused"]
+
+
 def test_a_planned_race_has_one_result_with_its_teams(ladder):
     start = datetime.now(UTC) - timedelta(hours=2)
     entrants = [{"player": name, "team": team} for name, team in zip(PLAYERS, "xyxy", strict=True)]

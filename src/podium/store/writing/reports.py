@@ -443,9 +443,10 @@ def status_by_answers(pool: PoolReader, found: StoredReport) -> str:
         return DISPUTED
     rows = zip(found.rows, event_rows(pool, found), strict=True)
     teams = {stored["player"]: row.get("team", row["player"]) for stored, row in rows}
-    has_opponent = any(teams[player] != teams[found.player] for player in found.answers if player != found.player)
+    if all(teams[player] == teams[found.player] for player in found.answers):
+        return OPEN
     share = (len(found.answers) - 1) / (len(teams) - 1)
-    return COUNTED if has_opponent and share >= read_report_rules(pool.description.reports).share else OPEN
+    return COUNTED if share >= read_report_rules(pool.description.reports).share else OPEN
 
 
 def due_reports(pool: PoolReader) -> list[str]:

@@ -1,5 +1,6 @@
 """An anonymized player's names are removed everywhere; later results under them still count for the player."""
 
+import json
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -10,7 +11,7 @@ import podium
 from podium.log import log as log_entries
 from podium.log.chain import parse_head
 from podium.log.database import StoreError
-from podium.log.schema import log, title
+from podium.log.schema import log, report, title
 from podium.log.statements import metadata
 from podium.results.mentions import Mentions
 from podium.store import Store
@@ -163,6 +164,42 @@ def test_a_repeated_sheet_never_restores_a_removed_name(full):
     assert full.rank("main", player).events == 6
     assert mentions_of(full) == set()
     assert full.verify() == []
+
+
+def test_a_sheet_with_a_prefix_never_restores_a_removed_name(pool):
+    sheet, rows = Sheet("season.csv", prefix="2025/"), a_race(f"{NAME} Cup", NAME, "Ben")
+    pool.submit("main", rows, sheet=sheet)
+    pool.anonymize("main", NAME)
+    assert [(each.event_id, each.duplicate) for each in pool.submit("main", rows, sheet=sheet)] == [("event 2", True)]
+    done = pool.amend_sheet("main", a_race(f"{NAME} Cup", "Ben", NAME), sheet)
+    assert [each.event_id for each in done.other] == ["event 2"]
+    assert (done.new, done.gone, mentions_of(pool), pool.verify()) == ((), (), set(), [])
+
+
+@pytest.mark.parametrize("heats", [("zebedee quux final", "semifinal"), ("1", f"a {NAME}", "b", "overall")])
+def test_heats_without_a_removed_name_keep_their_order(pool, heats):
+    rows = [row | {"heat": heat} for heat in heats for row in a_race("1", NAME, "Ben", "Cleo")]
+    for row, position in zip(rows, (1, 2, 3, 3, 1, 2, 2, 3, 1, 3, 2, 1), strict=False):
+        row["position"] = position
+    pool.configure("main", find("elo-mmr")())
+    pool.submit("main", rows)
+    before = [row.rating for row in pool.leaderboard("main").players]
+    pool.anonymize("main", NAME)
+    assert [row.rating for row in pool.leaderboard("main").players] == before
+    assert (mentions_of(pool), pool.verify()) == (set(), [])
+
+
+def test_waiting_reports_do_not_mention_a_removed_name(pool):
+    pool.describe_pool("main", reports="50%")
+    pool.submit("main", a_race("1", "Ben", "Zoë Quux"))
+    rows = [row | {"team": f"Team {row['player']}"} for row in a_race("2", "Ben", "Zoë Quux")]
+    for row in rows:
+        row["started_at"] = datetime.now(UTC).isoformat()
+    pool.add_report("main", 1, rows, form="1")
+    pool.anonymize("main", "Zoë Quux")
+    with pool.engine.connect() as connection:
+        (body,) = connection.execute(sa.select(report.c.body)).scalars()
+    assert [row["team"] for row in json.loads(body)[2]] == ["Team Ben", "team 1"]
 
 
 def test_a_title_is_redacted_without_changing_its_log_entry(pool, tmp_path):

@@ -22,12 +22,14 @@ def heat_codes(heats: pl.Series) -> Integers:
     """Return numbers that sort heats: unnamed heats first, then integers, then names, and `overall` last."""
     filled = heats.fill_null("")
     names = filled.unique().to_list()
-    names.sort(key=lambda name: (name == OVERALL, name != "", not name.isdecimal(), _number(name), name))
+    names.sort(key=heat_key)
     return filled.cast(pl.Enum(names)).to_physical().to_numpy().astype(np.int64)
 
 
-def _number(name: str) -> int:
-    return int(name) if name.isdecimal() else 0
+def heat_key(name: str) -> tuple[bool, bool, bool, int, str]:
+    """Return the key that sorts the heats of an event."""
+    number = int(name) if name.isdecimal() else 0
+    return name == OVERALL, name != "", not name.isdecimal(), number, name
 
 
 def with_derived_heats(frame: pl.DataFrame, *, overall: bool, quits_carry_over: bool) -> pl.DataFrame:

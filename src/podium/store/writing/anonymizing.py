@@ -47,15 +47,17 @@ from podium.log.schema import (
     api_key,
     brought,
     log,
+    report,
     running,
     sheet,
     title,
     waiting,
 )
 from podium.log.statements import of_pool
+from podium.results.derived_heats import OVERALL, heat_key
 from podium.results.mentions import Mentions
 from podium.store.following import PoolReader
-from podium.store.writing.reports import DELETE_LINK
+from podium.store.writing.reports import DELETE_LINK, SELECT_REPORTS
 from podium.support.answers import answer
 from podium.support.words import counted
 from podium.views.names import names_had, number_of
@@ -63,7 +65,7 @@ from podium.views.names import names_had, number_of
 OF_EVENTS = (*WITH_CONTENT, VOID, UNVOID, CANCEL)
 # words at the start of new IDs
 WORDS = dict.fromkeys(OF_EVENTS, "event") | {REGISTER: "match", PLAN: "race", SEASON: "season"}
-TEXTS, LABELS = ("title", "url", "contact", "player_word", "points_scheme", "display"), ("team", "heat", "awards")
+TEXTS, LABELS = ("title", "url", "contact", "player_word", "points_scheme", "display"), ("team", "awards")
 IDS = (running, "race_id"), (brought, "event_id")
 COPIES = (
     "Copies made earlier keep the name: backups, exports, static sites, sheets, and messages sent by feeds and "
@@ -156,13 +158,21 @@ class Redaction:
     def _body(self, row: Any) -> bytes:
         text, labels = row.body.decode(), dict[tuple[str, str], str]()
         if row.kind in WITH_CONTENT:
-            lines = (self._without(line, None, text, labels) for line in lines_of(row.body))
+            lines = (self._without(line, None, text, labels) for line in self._with_heats(lines_of(row.body)))
             kept = ({name: value for name, value in line.items() if value is not None} for line in lines)
             return "".join(dumps(part) + "\n" for part in kept).encode()
         if row.kind not in (PLAN, REGISTER, DESCRIBE):
             return bytes(row.body)
         empty = "" if row.kind == DESCRIBE else None
         return dumps(self._without(json.loads(text), empty, text, labels)).encode()
+
+    def _with_heats(self, lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Return an event's lines. If a heat mentions a name, rename all heats, but keep their order."""
+        heats = sorted({line["heat"] for line in lines if "heat" in line} - {OVERALL}, key=heat_key)
+        if not any(heat in self.mentions for heat in heats):
+            return lines
+        new = {heat: f"heat {k:0{len(str(len(heats)))}}" for k, heat in enumerate(heats, 1)} | {OVERALL: OVERALL}
+        return [line | {"heat": new[line["heat"]]} if "heat" in line else line for line in lines]
 
     def _without(self, item: Any, empty: str | None, text: str, labels: dict[tuple[str, str], str]) -> Any:
         """Return a part of a body without the texts and labels that mention a name."""
@@ -184,7 +194,7 @@ class Redaction:
 
     @staticmethod
     def _label(name: str, text: str, taken: Collection[str]) -> str:
-        """Return a label that is unique among the teams or heats in the entry.
+        """Return a label that is unique among the teams or awards in the entry.
 
         Ratings depend only on which labels are equal.
         """
@@ -205,6 +215,7 @@ class Redaction:
         for table, column in IDS if ids else ():
             update = sa.update(table).where(of_pool(table), table.c[column] == sa.bindparam("old"))
             connection.execute(update.values({column: sa.bindparam("new")}), ids)
+        self._write_reports()
         self._write_sheets()
         for statement, rows in ((MOVE_TITLE, self.moved), (BLANK_TITLE, [{"entry": seq} for seq, _ in self.titles])):
             if rows:
@@ -225,6 +236,13 @@ class Redaction:
 
     def _update(self, table: sa.Table, condition: Any, **values: Any) -> None:
         self.pool.connection.execute(sa.update(table).where(table.c.pool_id == self.pool.id, condition).values(values))
+
+    def _write_reports(self) -> None:
+        for report_id, _, _, text in (row[1:] for row in self.pool.execute(SELECT_REPORTS)):
+            body = json.loads(text)
+            new = self._without(body, None, text, {})
+            if new != body:
+                self._update(report, report.c.report_id == report_id, body=json.dumps(new))
 
     def _write_sheets(self) -> None:
         for text in self._mentioning(brought, "own_id"):

@@ -158,7 +158,7 @@ def as_known(pool: PoolReader, sheet: Sheet, sent: Sequence[Sent]) -> tuple[Shee
         if stored_sheet.map == sheet.map and 2 * min(stored_sheet.events, len(sent)) > most:
             named = sheet._replace(name=stored_sheet.name)
             stored = events_of(pool, named, sent)
-            found = by_content(sent, stored) if sheet.made else by_id(pool, named, sent, stored)
+            found = by_content(sent, stored) if sheet.made else by_id(pool, sent, stored)
             if 2 * sum(other.is_live for _, other in found) > most:
                 return named, False
     return sheet, True
@@ -167,7 +167,7 @@ def as_known(pool: PoolReader, sheet: Sheet, sent: Sequence[Sent]) -> tuple[Shee
 def events_of(pool: PoolReader, sheet: Sheet, sent: Sequence[Sent]) -> list[Stored]:
     """Return the events in the pool that came from a sheet, and the events with the submitted IDs."""
     known = brought_by(pool, sheet)
-    wanted = known.keys() | {sheet.prefix + event.own_id for event in sent if event.own_id not in sheet.made}
+    wanted = known.keys() | {event.content.event_id for event in sent if event.own_id not in sheet.made}
     return stored_events(pool, known, sheet, find_events(pool, wanted))
 
 
@@ -295,7 +295,7 @@ class Draft:
             other = one.stored
             if other is None:
                 if one.own_id not in sheet.made:
-                    one.content = one.content.renamed(self.unused_id(sheet.prefix + one.own_id, taken))
+                    one.content = one.content.renamed(self.unused_id(one.content.event_id, taken))
                 taken.add(one.content.event_id)
                 self.new.append(one.content.event_id)
                 seq = self.log(one, SUBMIT)
@@ -400,16 +400,16 @@ def match(pool: PoolReader, sheet: Sheet, sent: Sequence[Sent], stored: Sequence
         pair_equal(sent, [event for event in left if event.is_live])
         pair(sent, left, of_count, by_lines)
     else:
-        pair(sent, left, partial(by_id, pool, sheet), of_count, by_content, by_lines)
+        pair(sent, left, partial(by_id, pool), of_count, by_content, by_lines)
     for one in sent:
         one.is_same = one.stored is not None and has_content(pool, one, one.stored)
 
 
-def by_id(pool: PoolReader, sheet: Sheet, sent: Sequence[Sent], left: Sequence[Stored]) -> Pairs:
+def by_id(pool: PoolReader, sent: Sequence[Sent], left: Sequence[Stored]) -> Pairs:
     """Yield pairs of events with the same ID and content."""
     known = {event.own_id: event for event in reversed(left)}
     for one in sent:
-        other = known.get(one.own_id) or known.get(sheet.prefix + one.own_id)
+        other = known.get(one.own_id) or known.get(one.content.event_id)
         if other is not None and has_content(pool, one, other):
             yield one, other
 

@@ -19,7 +19,7 @@ import sqlalchemy as sa
 
 from podium.log.content import Content, head_begin, json_lines, row_set, start_in
 from podium.log.log import admit_reason, bodies_of, contents_of
-from podium.log.players import public_id, sent_numbers
+from podium.log.players import public_id, public_ids, sent_numbers
 from podium.log.pools import DATED, Order, Pool
 from podium.log.schema import brought, sheet
 from podium.log.statements import among, instant, of_pool
@@ -234,7 +234,7 @@ def submit_sheet(pool: PoolReader, sent: submission.Submission, sheet: Sheet) ->
     called = {event.own_id: event.event_id for event in known.values() if not event.is_gone}
     called |= {one.own_id: one.content.event_id for one in made}
     called |= {own_id: event.event_id for own_id, event in stored.items()}
-    own_ids = {called.get(own_id, sheet.prefix + own_id): own_id for own_id in contents}
+    own_ids = {called.get(own_id, content.event_id): own_id for own_id, content in contents.items()}
     named = {
         event_id: contents[own_id].renamed(event_id) for event_id, own_id in own_ids.items() if own_id not in stored
     }
@@ -264,8 +264,17 @@ def submit_sheet(pool: PoolReader, sent: submission.Submission, sheet: Sheet) ->
 
 
 def read_sheet(pool: PoolReader, sheet: Sheet, rows: Any) -> dict[str, Content]:
-    """Return the events of a sheet by its own IDs, or by the IDs that replaced these."""
-    return submission.read_rows(pool, rows) if sheet.made else submission.check_rows(pool, rows)
+    """Return the events of a sheet, with the IDs that the pool would give them, by the sheet's own IDs.
+
+    An ID that contained a removed name is replaced in both.
+    """
+    contents = submission.read_rows(pool, rows) if sheet.made else submission.check_rows(pool, rows)
+    ids = {own_id: own_id if own_id in sheet.made else sheet.prefix + own_id for own_id in contents}
+    public = public_ids(pool, [event_id for own_id, event_id in ids.items() if own_id not in sheet.made])
+    return {
+        public.get(ids[own_id], own_id): content.renamed(public.get(ids[own_id], ids[own_id]))
+        for own_id, content in contents.items()
+    }
 
 
 def suggested_prefix(sheet: Sheet, contents: Iterable[Content]) -> str:

@@ -11,7 +11,7 @@ from podium.store import pool_facts as whole
 from podium.store.following import PoolReader
 from podium.store.moments import Moment, Moments, reads
 from podium.store.verification import Verification, verify_database
-from podium.store.writing import administration, reports
+from podium.store.writing import administration, reports, sheet_corrections
 from podium.store.writing import sheets as brought
 from podium.store.writing.pool_files import export_lines
 from podium.views import cards, events, headlines
@@ -97,7 +97,7 @@ class Reader(Moments):
     match = reads(administration.match_of)
     waiting_matches = reads(administration.waiting_matches)
     sheets = reads(brought.sheets)
-    find_gone = reads(brought.find_gone)
+    find_gone = reads(sheet_corrections.find_gone)
     next_event_id = reads(brought.next_event_id)
 
     # Upcoming races

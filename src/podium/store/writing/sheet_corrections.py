@@ -2,7 +2,7 @@
 
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from difflib import SequenceMatcher
 from functools import partial
@@ -141,6 +141,25 @@ def propose(
         sets_order=sets_order and bool(draft.entries),
         sheet=SheetRecord(sheet.name, sheet.map, draft.brought, changes),
     )  # fmt: skip
+
+
+def find_gone(pool: PoolReader, sheet: Sheet, sent: Mapping[str, bool]) -> tuple[str, ...]:
+    """List the events that are missing from a resubmitted sheet, so that `amend_sheet` would void them.
+
+    Args:
+        pool: the pool.
+        sheet: the sheet.
+        sent: the IDs of its events, each with True if the event is known. If no event is known, this is a different
+            sheet.
+
+    Returns:
+        The IDs of the missing events.
+    """
+    known = brought_by(pool, sheet)
+    lost = known.keys() - sent.keys() if any(sent.values()) else ()
+    stored = stored_events(pool, known, sheet, find_events(pool, lost))
+    found = [event for event in stored if event.is_live and not event.others and not event.is_corrected]
+    return tuple(event.event.event_id for event in found if event.event.status != VOIDED)
 
 
 def as_known(pool: PoolReader, sheet: Sheet, sent: Sequence[Sent]) -> tuple[Sheet, bool]:

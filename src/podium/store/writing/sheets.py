@@ -168,25 +168,6 @@ def sheets(pool: PoolReader) -> tuple[KnownSheet, ...]:
     return tuple(KnownSheet(*row) for row in pool.execute(SELECT_SHEETS))
 
 
-def find_gone(pool: PoolReader, sheet: Sheet, sent: Mapping[str, bool]) -> tuple[str, ...]:
-    """List the events that are missing from a resubmitted sheet, so that `amend_sheet` would void them.
-
-    Args:
-        pool: the pool.
-        sheet: the sheet.
-        sent: the IDs of its events, each with True if the event is known. If no event is known, this is a different
-            sheet.
-
-    Returns:
-        The IDs of the missing events.
-    """
-    known = brought_by(pool, sheet)
-    lost = known.keys() - sent.keys() if any(sent.values()) else ()
-    stored = stored_events(pool, known, sheet, find_events(pool, lost))
-    found = [event for event in stored if event.is_live and not event.others and not event.is_corrected]
-    return tuple(event.event.event_id for event in found if event.event.status != VOIDED)
-
-
 # A sheet that is sent
 
 

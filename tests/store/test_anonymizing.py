@@ -202,6 +202,16 @@ def test_waiting_reports_do_not_mention_a_removed_name(pool):
     assert [row["team"] for row in json.loads(body)[2]] == ["Team Ben", "team 1"]
 
 
+def test_details_of_a_merged_account_without_names_are_deleted(pool):
+    pool.submit("main", a_race("1", "Zoe", "Ben"))
+    pool.submit("main", a_race("2", NAME, "Dan", "Cleo"))
+    account = pool.anonymize("main", "Zoe")
+    pool.set_details("main", [{"player": account, "club": "Reds"}])
+    pool.merge("main", account, NAME)
+    pool.anonymize("main", NAME)
+    assert pool.player_details("main") == ()
+
+
 def test_a_title_is_redacted_without_changing_its_log_entry(pool, tmp_path):
     rows = a_race("1", "Ben", "Cleo", title=f'{NAME}\'s "cup"', url="https://example.org/1")
     pool.submit("main", [*rows, *a_race("2", NAME, "Ben", title="Final")])

@@ -60,7 +60,7 @@ from podium.store.following import PoolReader
 from podium.store.writing.reports import DELETE_LINK, SELECT_REPORTS
 from podium.support.answers import answer
 from podium.support.words import counted
-from podium.views.names import names_had, number_of
+from podium.views.names import accounts_of, names_had, number_of
 
 OF_EVENTS = (*WITH_CONTENT, VOID, UNVOID, CANCEL)
 # words at the start of new IDs
@@ -113,7 +113,7 @@ class Redaction:
 
     def __init__(self, pool: PoolReader, names: Mapping[str, int], number: int) -> None:
         self.pool, self.mentions = pool, Mentions(names)
-        mentions, accounts = self.mentions, {str(account) for account in (number, *names.values())}
+        mentions, accounts = self.mentions, {*map(str, accounts_of(pool, number))}
         self.ids: dict[str, str] = {}
         self.entries: dict[int, dict[str, Any]] = {}  # new values of columns, by place
         self.hashes: dict[int, str] = {}
@@ -301,7 +301,7 @@ def anonymize(pool: PoolReader, name: str, *, actor: str = "") -> str:
     names = names_removed(pool, number)
     found = Redaction(pool, names, number)
     actor = "anonymized" if actor in found.mentions else actor
-    for account in {number, *names.values()}:
+    for account in accounts_of(pool, number):
         new = pseudonym(pool, account)
         for statement in (DELETE_ALIASES, DELETE_LINK):
             pool.connection.execute(statement, {"pool": pool.id, "player": account})

@@ -161,6 +161,15 @@ def test_the_same_starting_rating_is_logged_once_although_a_cache_was_read(pool)
     again.close()
 
 
+def test_the_last_starting_rating_of_two_merged_accounts_counts_each_time(pool):
+    pool.submit("main", rows(4, ["old", "eva"]))
+    pool.merge("main", "old", "cleo")
+    given = [{"player": player, "rating": rating} for player, rating in {"old": 1500.0, "cleo": 1800.0}.items()]
+    for logged in (True, False):
+        assert (pool.run("main", set_starting_ratings(given)) > 0) == logged
+        assert [each.rating for each in pool.starting_ratings("main")] == [1800.0]
+
+
 def test_the_first_events_explanation_mentions_the_starting_rating(pool):
     start(pool)
     assert pool.explain("main", "e1", "cleo").summary.endswith("You started at 1800.2, set by the organiser.")

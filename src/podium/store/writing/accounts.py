@@ -133,7 +133,8 @@ def set_starting_ratings(source: Any) -> Act:
         names = [name for name in ("rating", "deviation") if name in pool.system.state_type._fields]
         values = given.states[:, [pool.system.column(name) for name in names]].tolist()
         entries = []
-        for number, row in zip(ends_of(players, numbers, snapshot.merged), values, strict=True):
+        ends = ends_of(players, numbers, snapshot.merged)
+        for number, row in dict(zip(ends, values, strict=True)).items():  # the last row of merged accounts counts
             start = dict(zip(names, row, strict=True))
             if snapshot.direct_starts.get(number) != (pool.system.name, start):
                 entries.append(json_entry(str(number), start, actor, reason))

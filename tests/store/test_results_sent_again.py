@@ -44,6 +44,19 @@ def listed():
         return sorted(each.event_id for each in store.event_list("club").events if each.status != "voided")
 
 
+def test_a_reason_changes_no_question_about_a_correction(club):
+    made = {"2026-10-02 Jonas - Henk": "", "2026-10-03 Jonas - Henk": ""}
+    rows = [
+        {"event_id": event_id, "started_at": f"{event_id[:10]}T20:15Z", "player": player, "position": place}
+        for event_id in made
+        for place, player in enumerate(["Jonas", "Henk"], 1)
+    ]
+    with closing(Store("podium.db")) as store:
+        store.submit("club", rows[:2], sheet=Sheet("one.csv", made=made))
+        for reason in ("", "typo"):
+            assert store.amend_sheet("club", rows, Sheet("two.csv", made=made), reason=reason, dry_run=True).same == 1
+
+
 def test_a_pairing_repeated_for_three_weeks_needs_an_answer(club):
     assert new_ids(HEAD + "Jonas,Henk\nHenk,Bo\n", *COUNTED, name="w1.csv") == ["#1", "#2"]
     refused = send(HEAD + "Jonas,Henk\n", name="w2.csv", status=2)

@@ -112,7 +112,7 @@ def propose(
     order, sets_order = submission.order_with(pool, contents.values(), order), pool.order is None
     pool = replace(pool, order=order)
     sent = sent_events(pool, contents)
-    sheet, is_first = as_known(pool, sheet._replace(has_made_dates=bool(reason)), sent)
+    sheet, is_first = as_known(pool, sheet._replace(has_made_dates=bool(made_up)), sent)
     stored = events_of(pool, sheet, sent)
     match(pool, sheet, sent, stored)
     made = [one for one in sent if one.stored is None and one.own_id in sheet.made]

@@ -139,3 +139,17 @@ def test_a_large_event_is_corrected_in_its_table(store):
         store.submit("main", rows(number, [f"n{k}" for k in range(size)]))
     places = [Admin(store).client.get(f"/main/tonight?event=e{number}", follow_redirects=False) for number in (2, 3)]
     assert [answer.status_code for answer in places] == [200, 303]
+
+
+def test_an_event_that_is_not_rated_has_no_card(store, stranger):
+    store.submit("main", rows(2, "a"))
+    store.submit("main", rows(3, "ab"))
+    store.void("main", "e3")
+    assert [stranger.get(f"/main/cards/e{number}.png").status_code for number in (1, 2, 3)] == [200, 404, 404]
+
+
+def test_an_expired_form_says_that_nothing_was_saved(store):
+    expired = send(Admin(store), "/apply", number="x")
+    assert expired.status_code == 404
+    assert "Nothing was saved. This has expired" in words(expired.text)
+    assert "spelling" not in words(expired.text)

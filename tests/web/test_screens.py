@@ -208,3 +208,12 @@ def test_the_api_reference_fits_a_phone(screens):
     assert len(shown) < 6
     page.evaluate("document.querySelectorAll('details').forEach(each => { each.open = true })")
     assert page.evaluate(SIDEWAYS) <= 0
+
+
+def test_the_api_reference_opens_at_a_part_that_is_not_folded(screens):
+    errors = []
+    page = screens(1000, pageerror=lambda error: errors.append(str(error)))
+    page.goto("/api/docs#start")
+    page.goto("/api/docs#leaderboard")
+    assert page.locator("#leaderboard").is_visible()
+    assert not errors

@@ -33,10 +33,9 @@ for (const text of navigator.clipboard ? document.querySelectorAll("pre") : []) 
 }
 const open = () => {
   const target = document.getElementById(location.hash.slice(1));
-  if (target) {
-    target.closest("details").open = true;
-    target.scrollIntoView();
-  }
+  const group = target?.closest("details");
+  if (group) group.open = true;
+  target?.scrollIntoView();
 };
 addEventListener("hashchange", open);
 open();

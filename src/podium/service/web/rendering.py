@@ -475,13 +475,14 @@ def page_or_problem(handler: Handler) -> Handler:
         if is_api or "text/html" not in request.headers.get("accept", ""):
             return answer
         status, may_sign_in = answer.problem.status, answer.problem.status in SIGN_IN_HELPS
-        headline = HEADLINES.get(status, f"{answer.problem.title}.")
+        is_form = request.method == "POST" and status == 404  # noqa: PLR2004
+        headline = "Nothing was saved." if is_form else HEADLINES.get(status, f"{answer.problem.title}.")
         page = Page(
             "problem.html",
             headline.rstrip("."),
             problem=answer.problem,
             headline=headline,
-            remedy=REMEDIES.get(status, ""),
+            remedy="" if is_form else REMEDIES.get(status, ""),
             next=path_of(request) if may_sign_in and request.method in ("GET", "HEAD") else "",
         )
         response = render(request, page, status=status)

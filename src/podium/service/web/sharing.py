@@ -45,7 +45,6 @@ from podium.support.words import capitalised, counted, ordinal_number, shown_cha
 from podium.views.board import ESTABLISHED, Board
 from podium.views.changes import Changes
 from podium.views.events import rated_event
-from podium.views.names import find_event
 from podium.views.player_models import EventHeadline, FormLine
 
 MAX_AGE_S = 300
@@ -242,12 +241,12 @@ def card_png(pool: PoolReader, event_id: str, host: str, *, dark: bool = False) 
     Raises:
         UnknownError: The event does not exist or is not rated.
     """
-    header, event = pool_header(pool), find_event(pool, event_id)
+    header, (event, replayed) = pool_header(pool), rated_event(pool, event_id)
     changes = Changes.by_event(pool.snapshot, event).of_players
     moved = changes.answers(names_of(pool, changes.numbers.tolist()))
     gains = {change.player: float(shown_change(change.rating_before, change.rating, header.digits)) for change in moved}
     best = max(gains, key=gains.__getitem__)
-    shown = explain(pool.system, *rated_event(pool, event_id)[1], best)
+    shown = explain(pool.system, *replayed, best)
     winners, places = shown.winners, shown.places
     newest = pool.snapshot.events.newest_rated
     board = Board.of(pool, ESTABLISHED)

@@ -7,6 +7,7 @@ import sys
 
 import numpy as np
 import pytest
+from numba.core.types.functions import BaseFunction
 
 from podium.kernels import compiled
 from podium.kernels.compiled import MAX_INTERPRETED, compile_kernel, compiling_at_once, run_by_steps
@@ -62,6 +63,24 @@ def test_another_process_loads_the_stored_code_of_the_same_source(run):
     assert run("2.0") == (42.0, LOADED)
     assert run("3.0") == (63.0, COMPILED)  # a source of the same length
     assert run("3.0") == (63.0, LOADED)
+
+
+def test_numba_resolves_each_operator_once_in_a_compilation(monkeypatch):
+    resolved, resolve = [], BaseFunction.get_call_type
+
+    def counted(function, context, args, kws):
+        resolved.append((function, *args))
+        return resolve(function, context, args, kws)
+
+    monkeypatch.setattr(BaseFunction, "get_call_type", counted)
+
+    def tripled(number):
+        return number + number + number
+
+    assert compile_kernel(tripled, cached=False)(2.0) == 6.0
+    assert resolved
+    assert len(resolved) == len(set(resolved))
+    assert BaseFunction.get_call_type is counted  # other users of numba find it as it was
 
 
 PARAMETERS = """

@@ -24,14 +24,10 @@ import numba
 import numpy as np
 import platformdirs
 from llvmlite import ir
-from numba import _dynfunc, types
+from numba import types
 from numba.core import cgutils, event
 from numba.core.caching import FunctionCache, IndexDataCacheFile
-from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import CompilerBase, DefaultPassBuilder
-from numba.core.compiler_machinery import register_pass
 from numba.core.datamodel.models import PrimitiveModel
-from numba.core.typed_passes import NativeLowering
 from numba.core.types import Function
 from numba.core.typing.templates import AttributeTemplate, infer, infer_getattr, infer_global, make_intrinsic_template
 from numba.extending import (
@@ -44,29 +40,13 @@ from numba.extending import (
     unbox,
 )
 
-from podium.support.collector import paused_collection
+from podium.kernels.compilers import HelperCompiler, KernelCompiler
 
 if TYPE_CHECKING:
     from functools import _SingleDispatchCallable
 
 
-_Function = TypeVar("_Function", bound=Callable[..., Any])
 _Value = TypeVar("_Value")
-
-
-class KernelCompiler(CompilerBase):  # type: ignore[misc]
-    """Compiles functions that are called from Python."""
-
-    def compile_extra(self, function: Any) -> Any:
-        """Compile with garbage collection paused.
-
-        Compiling creates few cycles, but each collection would visit all of numba's objects.
-        """
-        with paused_collection():
-            return super().compile_extra(function)
-
-    def define_pipelines(self) -> list[Any]:
-        return [DefaultPassBuilder.define_nopython_pipeline(self.state)]
 
 
 class KernelCache(FunctionCache):  # type: ignore[misc]
@@ -107,48 +87,6 @@ class KernelCache(FunctionCache):  # type: ignore[misc]
         return IndexDataCacheFile(
             self._cache_path, f"{self._impl.filename_base}-{digest}", self._impl.locator.get_source_stamp()
         )
-
-
-class HelperLibrary(JITCodeLibrary):  # type: ignore[misc]
-    """Code that is linked into its callers, without being optimised or compiled to machine code by itself."""
-
-    def _optimize_final_module(self) -> None:
-        pass
-
-    def _finalize_final_module(self) -> None:
-        self._finalize_dynamic_globals()
-        self._finalized = True
-
-
-@register_pass(mutates_CFG=True, analysis_only=False)
-class HelperLowering(NativeLowering):  # type: ignore[misc]
-    """Numba's lowering to LLVM code, with a `HelperLibrary` as its target."""
-
-    _name = "helper_lowering"
-
-    def run_pass(self, state: Any) -> bool:
-        """Lower a helper. Under the name that its callers look up, register a function without code."""
-        state.library = HelperLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
-        state.flags.no_compile = True
-        super().run_pass(state)
-        lowered = state["cr"]
-        described = lowered.fndesc
-        name = described.qualname.rpartition(".")[2]
-        function = _dynfunc.make_function(described.lookup_module(), name, "", 0, lowered.env, (state.library,))
-        state.targetctx.insert_user_function(function, described, [state.library])
-        state["cr"] = lowered._replace(cfunc=function)
-        return True
-
-
-class HelperCompiler(CompilerBase):  # type: ignore[misc]
-    """Compiles functions that only kernels and helpers call."""
-
-    def define_pipelines(self) -> list[Any]:
-        """Return numba's passes, with the lowering pass replaced by the one for helpers."""
-        passes = DefaultPassBuilder.define_nopython_pipeline(self.state)
-        passes.passes = [(HelperLowering if step is NativeLowering else step, why) for step, why in passes.passes]
-        passes.finalize()
-        return [passes]
 
 
 def in_kernels(kinds: Callable[..., Any], *functions: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -269,9 +207,9 @@ OPTIONS: dict[str, Any] = {"_nrt": False, "forceinline": True, "no_cfunc_wrapper
 IN_KERNELS = OPTIONS | {"no_cpython_wrapper": True, "pipeline_class": HelperCompiler}  # for functions that kernels call
 
 
-def kernel(function: _Function) -> _Function:
+def kernel(function: _Value) -> _Value:
     """Mark a helper function of a rule: plain Python when called from Python, compiled when called from kernels."""
-    registered: _Function = register_jitable(**IN_KERNELS)(function)
+    registered: _Value = register_jitable(**IN_KERNELS)(function)
     return registered
 
 

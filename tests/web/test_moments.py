@@ -7,8 +7,6 @@ from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from queue import SimpleQueue
 from random import Random
-from time import perf_counter
-from types import SimpleNamespace
 
 import pytest
 from extent import times
@@ -18,10 +16,8 @@ from races import calling, event
 from starlette.testclient import TestClient
 
 from podium.service import create_app
-from podium.service.http import requests
 from podium.service.http.json import POOLS_PATH
 from podium.service.http.requests import WROTE
-from podium.service.web import rendering
 from podium.store import Store
 from podium.support.words import shown, shown_change
 from podium.systems import find
@@ -203,40 +199,6 @@ def test_responses_name_their_version(store):
         assert client.post(f"{API}/predict", json={"entrants": ["ana", "ben"]}).headers["pool-version"] == version
         assert "pool-version" not in client.get("/api/v1/pools").headers
         assert {client.get(path).headers["pool-version"] for path in KINDS} == {version}
-
-
-def test_visitors_share_a_page_for_a_second(store, monkeypatch):
-    clock, made, make = [100.0], [], rendering.page_text
-    monkeypatch.setattr(requests, "time", SimpleNamespace(monotonic=lambda: clock[0], perf_counter=perf_counter))
-
-    def page_text(*given):
-        made.append(given)
-        return make(*given)
-
-    monkeypatch.setattr(rendering, "page_text", page_text)
-    with TestClient(create_app(store)) as client:
-
-        def load(count, path="/main", **headers):
-            answer = client.get(path, headers=headers)
-            assert len(made) == count
-            return answer
-
-        first, same = load(1), load(1)
-        assert same.content == first.content
-        assert {name for name, value in same.headers.items() if first.headers[name] != value} == {"x-request-id"}
-        known = {"if-none-match": first.headers["etag"]}
-        assert [load(2, **known).status_code, load(2, **known).status_code] == [304, 304]
-        assert 'id="me"' in load(3, cookie="me=ana").text
-        assert 'id="me"' not in load(3).text
-        load(4, "/main?all=1")
-        load(4, "/main?all=1")
-        store.submit("main", race(100))
-        newer = load(5)
-        assert int(newer.headers["pool-version"]) == int(first.headers["pool-version"]) + 1
-        load(6, cookie=f"{WROTE}=1")  # a browser that has just written something
-        load(7, cookie=f"{WROTE}=1")
-        clock[0] += 1.0
-        assert load(8).content == newer.content
 
 
 @pytest.fixture

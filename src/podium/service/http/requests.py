@@ -174,16 +174,10 @@ WROTE: Final = "podium_wrote"  # cookie for a browser that has just written some
 WROTE_S = 60  # lifetime of that cookie
 
 
-def cells_of(response: Response) -> tuple[Any, int, dict[str, str]]:
-    """Return the body, status and headers of a response."""
-    return response.body, response.status_code, dict(response.headers)
-
-
 def read_one_moment(route: Callable[..., Any]) -> Callable[..., Any]:
     """Let a route read a single version of its store, and report this version in a header.
 
-    The version is the newest for a browser that has just written something. Other visitors who send the
-    same request share a page for a second, unless the pool's log grows.
+    The version is the newest for a browser that has just written something.
     """
     taken = signature(route)
     if {"store", "visit"}.isdisjoint(taken.parameters) or iscoroutinefunction(route):
@@ -204,15 +198,7 @@ def read_one_moment(route: Callable[..., Any]) -> Callable[..., Any]:
                 response.headers[VERSION_HEADER] = str(view.version(pool))
             return response
 
-        if visit is None or WROTE in request.cookies:
-            return store.read_view(read, NEWEST if WROTE in request.cookies else since)
-        seen = str(request.url), *map(request.headers.get, ("cookie", "if-none-match")), visit.visitor
-
-        def read_shared(view: Store) -> Response:
-            version = view.edition(visit.pool), int(time.monotonic())
-            return Response(*view.answers.value(seen, version, lambda: cells_of(read(view))))
-
-        return store.read_view(read_shared, since)
+        return store.read_view(read, NEWEST if WROTE in request.cookies else since)
 
     keyword, given = Parameter.KEYWORD_ONLY, {name: each for name, each in taken.parameters.items() if name != "store"}
     if "visit" not in given:

@@ -4,6 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from itertools import islice
 
 import numpy as np
 from markupsafe import Markup
@@ -209,13 +210,14 @@ def placed(plot: Plot, lines: Sequence[HistoryLine], labels: Sequence[tuple[Hist
                 continue
             beside = [height for line in lines for height in heights(plot, line, start, end)]
             beside += [y for since, until, y in taken if since < end and start < until]
-            free += [
+            spots = (
                 (step, y, start, anchor)
                 for step in range(plot.height // LABEL_STEP)
                 for y in (down + ABOVE - step * LABEL_STEP, down + BELOW + step * LABEL_STEP)
                 if MIN_DOWN <= y <= plot.height - 4
                 and not any(y - LABEL_HEIGHT <= height <= y + 3 for height in beside)
-            ]
+            )
+            free += islice(spots, 1)  # the nearest
         steps, y, start, anchor = min(free, key=lambda spot: spot[0])
         if words == point.cause and steps > MAX_STEPS:
             continue  # it would seem to belong to another point

@@ -68,7 +68,7 @@ def starters_at(
     names = names_to_rate(sides, pool.system.kinds)
     system, states, seen = system_and_states_before(pool, names, position)
     reads_recent = bool(pool.system.needs) or len(sides) == 2  # noqa: PLR2004  (a duel)
-    recent = recent_events(pool, position) if reads_recent else None
+    recent = pool.value(("recent", position), lambda: recent_events(pool, position)) if reads_recent else None
     when = None if started_at is None or pool.is_undated else instant(started_at)
     race = Race.of(system, pool.name, sides, states, seen, when, recent, margin=margin)
     return race, recent is not None and has_draws(recent, pool.name)

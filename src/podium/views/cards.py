@@ -1,7 +1,7 @@
 """An overview of a player: rating and rank, form, streaks, records and neighbours."""
 
 import math
-from collections.abc import Mapping
+from itertools import islice
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from podium.views import player_models
 from podium.views.board import ESTABLISHED, Board, PlayerStanding, Position, earlier_ranks, standing_of
 from podium.views.changes import Changes, career_of
 from podium.views.details import details_of
-from podium.views.events import Titles, encounters, titles_of
+from podium.views.events import encounters, titles_of
 from podium.views.models import answer_from
 from podium.views.names import names_had
 from podium.views.reader import PoolAt, read_cursor
@@ -25,8 +25,8 @@ from podium.views.reader import PoolAt, read_cursor
 EVER = -(2**62)  # microseconds; earlier than any change
 
 
-def form_lines(pool: PoolAt, career: Changes, titles: Mapping[int, Titles]) -> tuple[player_models.FormLine, ...]:
-    order = career.snapshot.events.order
+def form_lines(pool: PoolAt, career: Changes) -> tuple[player_models.FormLine, ...]:
+    order, titles = career.snapshot.events.order, titles_of(pool, career.content_seqs)
     fields = order.at("field", career.positions)
     columns = career.started_at, career.gain, career.rating, career.rank, fields
     each_shown = zip(
@@ -64,7 +64,7 @@ def changes_page(pool: PoolAt, name: str, *, before: str | None = None, top: int
     rows = snapshot.career(slot_of(standing_of(pool, name).number), end, top + 1)[::-1]
     career = Changes(snapshot, rows[:top])
     following = "{},{}".format(*snapshot.events.key(int(career.uids[-1]))) if rows.size > top else None
-    return player_models.ChangesPage(form_lines(pool, career, titles_of(pool, career.content_seqs)), following)
+    return player_models.ChangesPage(form_lines(pool, career), following)
 
 
 RECORDS = 5  # number of best days, and of worst days
@@ -91,14 +91,15 @@ def player_card(pool: PoolAt, name: str, listing: player_models.Listing = ESTABL
     place = board.position(stands.place)
     rank = place.above + 1 if place.through > place.before else None
     beside = nearby(board, stands, place, digits)
-    newest, first_five = career.at(slice(-history.FORM_EVENTS, None)), career.at(slice(history.FINDING_EVENTS))
+    first_five = career.at(slice(history.FINDING_EVENTS))
     judged = career.at(slice(max(history.FINDING_EVENTS, len(career) - history.FORM_EVENTS), None))
-    best, worst = (career.at(record_days(sign * career.gain)) for sign in (1.0, -1.0))
+    newest = np.arange(len(career))[: -history.FORM_EVENTS - 1 : -1]
+    shown = newest, record_days(career.gain), record_days(-career.gain)
+    lines = iter(form_lines(pool, career.at(np.concatenate(shown))))
+    form, best_days, worst_days = ((*islice(lines, rows.size),) for rows in shown)
     established = found_rows(pool.system, career.states)
     highest = career.at(peak_row(pool.system, career, established))
     earlier = earlier_ranks(board, [stands.number])
-    titles = titles_of(pool, {*newest.content_seqs, *best.content_seqs, *worst.content_seqs})
-    form = form_lines(pool, newest, titles)
     moved = math.fsum(judged.gain.tolist())
     names = {name for name, _ in names_had(pool, stands.number) if not is_id(name)}
     return answer_from(
@@ -120,9 +121,9 @@ def player_card(pool: PoolAt, name: str, listing: player_models.Listing = ESTABL
         chance=history.own_interval(pool.system, stands.deviation),
         is_highest=is_highest(career, established),
         streaks=player_models.Streaks(*runs(career.rank == 1), *runs(career.gain > 0.0)),
-        form=form[::-1],
-        best_days=form_lines(pool, best, titles),
-        worst_days=form_lines(pool, worst, titles),
+        form=form,
+        best_days=best_days,
+        worst_days=worst_days,
         finding=math.fsum(first_five.gain.tolist()),
         finding_shown=first_five.shown_sum,
         nearby=beside,

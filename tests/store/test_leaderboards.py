@@ -134,13 +134,13 @@ def test_rows_that_are_used_again_equal_new_rows(store, seed):
 
 
 def test_only_changed_rows_are_made_again(sqlite_store, monkeypatch):
-    store, made, make = sqlite_store, [], pages.listed_row
+    store, made, make = sqlite_store, [], pages.answer_from
 
-    def listed_row(row, *given):
+    def answer_from(kind, row, **given):
         made.append(row.player)
-        return make(row, *given)
+        return make(kind, row, **given)
 
-    monkeypatch.setattr(pages, "listed_row", listed_row)
+    monkeypatch.setattr(pages, "answer_from", answer_from)
     store.create_pool(POOL, find("elo")())
     for number, players in enumerate(["abcdef"] * 3 + ["ef", "ef"], start=1):
         store.submit(POOL, rows(number, players))

@@ -1,13 +1,13 @@
 """Pages of boards: rows with ranks, changes in rank, rating curves, and the rating changes from the latest event."""
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from itertools import islice, repeat
 from typing import Any
 
 import numpy as np
 
 from podium.log.players import names_of
-from podium.pool.columns import NONE, slots_of
+from podium.pool.columns import NONE
 from podium.support.arrays import Array
 from podium.views.board import (
     EVERYBODY,
@@ -27,13 +27,12 @@ from podium.views.reader import PoolAt, read_cursor
 MAX_POINTS = 16
 
 
-def sparks(pool: PoolAt, players: Sequence[int]) -> list[tuple[float, ...]]:
-    """Return the ratings after each player's latest changes, at most 16, oldest first."""
+def sparks(pool: PoolAt, newest: Array) -> list[tuple[float, ...]]:
+    """Return the ratings after the latest changes of the players with these newest rows, at most 16, oldest first."""
     ledger = pool.snapshot.rows
-    newest = pool.snapshot.newest_rows(ledger.size, slots_of(np.array(players, np.int64)))
     steps = [newest.astype(np.int64)]  # one row per player, followed by each one's previous row, and so on
     while len(steps) < MAX_POINTS:
-        before = np.full(len(players), NONE)
+        before = np.full(newest.size, NONE)
         known = np.flatnonzero(steps[-1] >= 0)
         before[known] = ledger.at("previous", steps[-1][known])
         steps.append(before)
@@ -129,9 +128,7 @@ def newest_entrants(pool: PoolAt, listing: Listing, *, top: int = 200) -> Leader
     return page(board, board.listed(most_gained.numbers.tolist()), NO_ENTRIES, None, ("newest", top))
 
 
-def page(
-    board: Board, entries: Array, others: Array, following: str | None, place: tuple[str | None, int]
-) -> Leaderboard:
+def page(board: Board, entries: Array, others: Array, following: str | None, place: Hashable) -> Leaderboard:
     """Return a page of a board with these entries of the standings, followed by other entries without ranks.
 
     After an event, only the rows that differ are made again.
@@ -142,26 +139,36 @@ def page(
     pool, standings, every = board.pool, board.standings, np.concatenate([entries, others])
     players = standings.numbers[every].tolist()
     ranks = [*board.ranks(entries), *repeat(None, others.size)]
-    earlier, gains = earlier_ranks(board, players[: entries.size]), newest_changes(board)
+    earlier, gains = earlier_ranks(board, players), newest_changes(board)
     newest = dict(
         zip(gains.numbers.tolist(), zip(gains.gain.tolist(), map(float, gains.shown), strict=True), strict=True)
     )
-    names, ledger_rows = names_of(pool, players), standings.rows[every].tolist()
+    names = names_of(pool, players)
     versions = [  # a row with the same number in the ledger's trunk has the same curve and rating
-        (row, names[number], rank, earlier.move(number, rank), newest.get(number, (None, None)))
-        for row, number, rank in zip(ledger_rows, players, ranks, strict=True)
+        (row, names[number], rank, *earlier.move(number, rank), *newest.get(number, (None, None)))
+        for row, number, rank in zip(standings.rows[every].tolist(), players, ranks, strict=True)
     ]
     key = pool.id, "rows", board.listing, place
     version = standings.ledger.trunk, pool.order, pool.display, tier_scores(pool)
     known = pool.answers.value(key, version, dict[Any, ListedRow])
     unknown = [k for k, each in enumerate(versions) if each not in known]
     if unknown:
-        stands, curves = standings_of(pool, standings, every[unknown]), sparks(pool, [players[k] for k in unknown])
-        known = known | {
-            versions[k]: listed_row(row, curve, *versions[k][2:])
-            for k, row, curve in zip(unknown, stands, curves, strict=True)
-        }
-        pool.answers.keep(key, version, {each: known[each] for each in versions})
+        some = every[unknown]
+        stands, curves = standings_of(pool, standings, some), sparks(pool, standings.rows[some])
+        known = {each: known[each] for each in versions if each in known}
+        for k, row, curve in zip(unknown, stands, curves, strict=True):
+            _, _, rank, move, is_new, change, points = versions[k]
+            known[versions[k]] = answer_from(
+                ListedRow,
+                row,
+                rank=rank,
+                move=move,
+                is_new=is_new,
+                spark=curve,
+                newest_change=change,
+                newest_shown=points,
+            )
+        pool.answers.keep(key, version, known)
     rows = [known[each] for each in versions]
     return Leaderboard(
         tuple(rows[: entries.size]),
@@ -172,19 +179,6 @@ def page(
         None if board.newest is None else headlines(pool, [board.newest])[0],
         tuple(rows[entries.size :]),
         since_sequence=earlier.number,
-    )
-
-
-def listed_row(
-    row: PlayerStanding,
-    curve: tuple[float, ...],
-    rank: int | None,
-    moved: tuple[int | None, bool],
-    newest: tuple[float | None, float | None],
-) -> ListedRow:
-    (move, is_new), (change, points) = moved, newest
-    return answer_from(
-        ListedRow, row, rank=rank, move=move, is_new=is_new, spark=curve, newest_change=change, newest_shown=points
     )
 
 

@@ -242,8 +242,8 @@ class Race:
     def seats(self, ended: Events) -> Integers:
         """Return the player's index for each entrant of the encoded race. Equipment comes after the players."""
         number = {name: k for k, name in enumerate((*self.players, *self.equipment))}
-        names = ended.player_names.gather(ended.columns.player).to_list()
-        return np.array([number[name] for name in names], np.int64)
+        numbers = np.array([number[name] for name in ended.player_names.to_list()], np.int64)
+        return numbers[ended.columns.player]
 
     def changes(self, ended: Events, places: Floats) -> Floats:
         """Return the changes for each finishing order: an array of shape (races, players), with NaN if unrated.

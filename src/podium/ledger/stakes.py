@@ -195,7 +195,7 @@ def stakes(
     names_of_field([[Member(name) for name in side] for side in race.sides])
     if not 1 <= heats <= MAX_HEATS:
         raise ParameterError(f"heats: {heats} is not a number of heats. Choose a whole number from 1 to {MAX_HEATS}.")
-    race = replace(race, heats=heats)
+    race = race if heats == race.heats else replace(race, heats=heats)  # the same race keeps what it has calculated
     digits, sides = race.system.digits, len(race.sides)
     draw = draw_chance(float(race.ranks[0, 0]), nu) if draws and sides == 2 and nu > 0.0 else None  # noqa: PLR2004
     ranks = race.ranks - 0.5 * (draw or 0.0)

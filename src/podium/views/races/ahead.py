@@ -35,13 +35,13 @@ from podium.support.answers import answer
 from podium.views.board import ESTABLISHED, Board
 from podium.views.boards.seasons import span_of
 from podium.views.details import details_by_name
-from podium.views.events import event_details, nu_now, system_and_states, system_and_states_before
+from podium.views.events import event_details, nu_now, replay_at, system_and_states, system_and_states_before
 from podium.views.headlines import event_list
 from podium.views.models import answer_from
 from podium.views.names import public_numbers
 from podium.views.races.fixtures import get_fixture, places_now
 from podium.views.reader import PoolAt
-from podium.views.results import counting_results, event_results, numbered_results
+from podium.views.results import counting_results, numbered_results
 
 MAX_STARTERS = 200
 MEETING_EVENTS = 2_000  # number of events to search for pairs who have met
@@ -285,7 +285,8 @@ def stakes_before_event(pool: PoolAt, event: Event, player: str) -> Stakes | Non
     """
 
     def find_starters() -> tuple[Race, bool] | None:
-        sides = sides_in(pool, event_results(pool, [event]).frame)
+        results = replay_at(pool, event.position)[0].results.frame
+        sides = sides_in(pool, results.filter(pl.col("event_id") == event.event_id))
         return None if sides is None else starters_at(pool, sides, event.started_at, event.position)
 
     def find() -> Stakes | None:

@@ -177,7 +177,7 @@ def encode_small(
         if system.idle_unit not in (None, "period"):
             idle = idle_between(np.minimum(seen, started_at), np.int64(started_at), system)
     mode = system.mode_number(entries[0].get("mode") or pool)
-    modes = system.modes_on(np.array([mode]), np.array([day]))
+    modes = system.modes_on(np.array([mode]), lambda: np.array([day]))
     return NO_COLUMNS._replace(
         entrants=offsets,
         player=frozen(np.arange(size), np.int32),

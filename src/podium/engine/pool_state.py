@@ -93,11 +93,11 @@ class PoolReader:
         """Return the number that represents a mode in the rules."""
         return MODES.get(mode, OTHER_MODE)
 
-    def modes_on(self, modes: PoolNumbers, days: PoolNumbers) -> PoolNumbers:  # noqa: ARG002
+    def modes_on(self, modes: PoolNumbers, days: Callable[[], PoolNumbers]) -> PoolNumbers:  # noqa: ARG002
         """Return the mode numbers of heats, adjusted if the rules depend on the date.
 
         Args:
-            days: Days since the start of the year 1. NaN for heats without a date.
+            days: Function that returns days since the start of the year 1. NaN for heats without a date.
         """
         return modes
 

@@ -5,7 +5,7 @@ brackets refer to their articles.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -173,9 +173,9 @@ class Fide(Federation):
     def newcomer(self) -> State:
         return State(self.initial, self.initial, 0.0, 0.0, float(not self.first_ratings), 0.0, 0.0, 0.0, 0.0, 0.0)
 
-    def modes_on(self, modes: Floats, days: Floats) -> Floats:
+    def modes_on(self, modes: Floats, days: Callable[[], Floats]) -> Floats:
         """Mark games played before rule 8.3.1 was amended."""
-        return np.where(days < UNCAPPED_FROM, CAPPED, modes)
+        return np.where(days() < UNCAPPED_FROM, CAPPED, modes)
 
 
 @kernel

@@ -386,7 +386,7 @@ def mode_numbers(rows: selection.Rows, entries: Integers, system: System) -> Flo
     if any(known.values()):
         first = frame.select(mode.gather(entries[:-1])).to_series()
         numbers = first.replace_strict(known, return_dtype=pl.Float64).to_numpy()
-    numbers = system.modes_on(numbers, days_of(rows, entries[:-1]))
+    numbers = system.modes_on(numbers, lambda: days_of(rows, entries[:-1]))
     return frozen(numbers if numbers.any() else ABSENT)
 
 

@@ -103,15 +103,16 @@ class Texts:
 
     def _add(self, texts: Sequence[str]) -> None:
         self._open = (*self._open, *texts)
-        self._places = self._places | dict(zip(texts, range(self.size, self.size + len(texts)), strict=True))
         self.size += len(texts)
-        if len(self._open) > MAX_OPEN:
-            level = level_of(self.size - len(self._open), self._open)
-            levels = [*self._levels]
-            while levels and levels[-1].numbers.size < MERGE_RATIO * level.numbers.size:
-                below = levels.pop()
-                level = joined(below, level)
-            self._levels, self._open, self._places = (*levels, level), (), {}
+        if len(self._open) <= MAX_OPEN:
+            self._places = self._places | dict(zip(texts, range(self.size - len(texts), self.size), strict=True))
+            return
+        level = level_of(self.size - len(self._open), self._open)
+        levels = [*self._levels]
+        while levels and levels[-1].numbers.size < MERGE_RATIO * level.numbers.size:
+            below = levels.pop()
+            level = joined(below, level)
+        self._levels, self._open, self._places = (*levels, level), (), {}
 
     def parts(self) -> Iterator[Part]:
         """Yield the strings with their hashes, in parts of a few MB each."""

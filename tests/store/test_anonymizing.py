@@ -212,6 +212,18 @@ def test_details_of_a_merged_account_without_names_are_deleted(pool):
     assert pool.player_details("main") == ()
 
 
+def test_no_title_in_a_sheet_without_ids_restores_a_removed_name(pool):
+    made = dict.fromkeys([f"1 {NAME} - Ben", f"2 {NAME} - Ben"], "")
+    sent = [a_race(event_id, NAME, "Ben", title=f"{NAME} wins") for event_id in made]
+    pool.submit("main", sent[0], sheet=Sheet("a.csv", made=made))
+    pool.anonymize("main", NAME)
+    sent[1][0]["started_at"] = sent[1][1]["started_at"] = "2025-02-01T00:00Z"
+    for rows in (sent[0], [*sent[0], *sent[1]]):
+        pool.submit("main", rows, sheet=Sheet("a.csv", made=made))
+    assert len(pool.event_list("main").events) == 2
+    assert (mentions_of(pool), pool.verify()) == (set(), [])
+
+
 def test_a_title_is_redacted_without_changing_its_log_entry(pool, tmp_path):
     rows = a_race("1", "Ben", "Cleo", title=f'{NAME}\'s "cup"', url="https://example.org/1")
     pool.submit("main", [*rows, *a_race("2", NAME, "Ben", title="Final")])

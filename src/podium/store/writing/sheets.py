@@ -249,7 +249,7 @@ def read_sheet(pool: PoolReader, sheet: Sheet, rows: Any) -> dict[str, Content]:
 
     An ID that contained a removed name is replaced in both.
     """
-    contents = submission.read_rows(pool, rows) if sheet.made else submission.check_rows(pool, rows)
+    contents = submission.check_rows(pool, rows, sheet.made)
     ids = {own_id: own_id if own_id in sheet.made else sheet.prefix + own_id for own_id in contents}
     public = public_ids(pool, [event_id for own_id, event_id in ids.items() if own_id not in sheet.made])
     return {

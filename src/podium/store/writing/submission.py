@@ -197,14 +197,14 @@ def check_contents(pool: PoolReader, submissions: Sequence[Submission]) -> list[
         for event_id, content in read_rows(pool, rows).items():
             by_sender[owner[event_id]][event_id] = content
         contents = [by_sender[k] if content is None else content for k, content in enumerate(contents)]
-    return [with_public_ids(pool, content or {}) for content in contents]
+    return [with_public_ids(pool, content or {}, ()) for content in contents]
 
 
-def with_public_ids(pool: PoolReader, contents: Mapping[str, Content]) -> dict[str, Content]:
-    """Return the contents by the events' current IDs, without titles that mention a removed name."""
+def with_public_ids(pool: PoolReader, contents: Mapping[str, Content], made: Collection[str]) -> dict[str, Content]:
+    """Return contents by the events' current IDs, without titles that mention a removed name. IDs in `made` stay."""
     if not has_removed(pool):
         return dict(contents)
-    public, found = public_ids(pool, contents), dict[str, Content]()
+    public, found = public_ids(pool, {*contents} - {*made}), dict[str, Content]()
     for event_id, sent in contents.items():
         content = sent.without_texts() if mentions_removed(pool, sent.title, sent.url) else sent
         content = content.renamed(public.get(event_id, event_id))
@@ -229,8 +229,8 @@ def to_sent_events(pool: PoolReader, contents: Mapping[str, Content], submission
     }
 
 
-def check_rows(pool: PoolReader, rows: Any) -> dict[str, Content]:
-    return with_public_ids(pool, read_rows(pool, rows))
+def check_rows(pool: PoolReader, rows: Any, made: Collection[str] = ()) -> dict[str, Content]:
+    return with_public_ids(pool, read_rows(pool, rows), made)
 
 
 def read_rows(pool: PoolReader, rows: Any) -> dict[str, Content]:

@@ -6,6 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+import podium
 from podium.engine.tables import placing
 from podium.engine.tables.encoding import frozen, place_columns
 
@@ -53,3 +54,14 @@ def test_only_tables_in_order_keep_their_positions():
         position = np.array([1.0, 2.0, 1.0, 2.0, 3.0])
         position[at] = np.nan
         assert not placing._stand_in_order(offsets, position)
+
+
+def test_other_events_with_teams_do_not_change_an_event_without():
+    """Times come before team scores unless an event has teams."""
+    results = {"time_s": [1.0, 2.0], "team_score": [0.0, 5.0]}
+    alone = {"event_id": ["e", "e"], "player": ["a", "b"], "team": [None, None], **results}
+    teams = {"event_id": ["f", "f"], "player": ["x", "y"], "team": ["red", "blue"], **results}
+    for tables in ([alone], [alone, teams]):
+        rows = [dict(zip(table, row, strict=True)) for table in tables for row in zip(*table.values(), strict=True)]
+        history = podium.rate(podium.read_results(rows), "elo").history
+        assert history.filter(event_id="e")["delta"].to_list() == [12.0, -12.0]

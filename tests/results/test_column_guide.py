@@ -113,9 +113,10 @@ def test_a_dnf_costs_the_same_as_a_quit(name):
     assert ratings("dnf").equals(ratings("quit"))
 
 
-def test_only_a_quit_can_also_lose_later_heats():
+@pytest.mark.parametrize("heat", ["1", None])
+def test_only_a_quit_can_also_lose_later_heats(heat):
     def later(status, policy):
-        first = race(("a", "finished"), ("b", "finished"), ("c", status), heat="1")
+        first = race(("a", "finished"), ("b", "finished"), ("c", status), heat=heat)
         second = race(("c", "finished"), ("a", "finished"), ("b", "finished"), heat="2")
         rows = podium.rate(first + second, "trials", quit_policy=policy).explain("e1", "c").rows
         return set(rows.filter(pl.col("heat") == "2")["result"])

@@ -43,7 +43,7 @@ def with_derived_heats(frame: pl.DataFrame, *, overall: bool, quits_carry_over: 
 def carry_over_quits(frame: pl.DataFrame) -> pl.DataFrame:
     """Mark every heat after a player's quit as a quit, even if the table has no row for it."""
     frame = frame.with_columns(_heat=pl.Series(heat_codes(frame["heat"])))
-    quits = frame.filter((pl.col("status") == "quit") & (pl.col("heat") != OVERALL))
+    quits = frame.filter((pl.col("status") == "quit") & pl.col("heat").ne_missing(OVERALL))
     left = quits.sort("_heat", "row").unique(PAIR, keep="first", maintain_order=True)
     if left.is_empty():
         return frame.drop("_heat")

@@ -205,7 +205,7 @@ def remember_quit(params: Params, me: State, entrant: Entrant) -> Entering:
     """Record whether the player quit this event. A third quit within 64 events increases the deviation immediately."""
     deviation, day = me.deviation, 0.0
     if params.idle_growth:
-        while day < entrant.idle and deviation < params.most_deviation:
+        while day < entrant.idle and deviation != params.most_deviation:
             deviation = min(params.most_deviation, (deviation + 0.277) * 1.001388)
             day += 1.0
     old, new = int(me.disconnects_old), int(me.disconnects_new)

@@ -76,7 +76,7 @@ def team_results(reported: Reported, start: int, stop: int, result: Any, scores:
     """
     several = False
     for i in range(start, stop):
-        several = several or reported.team[i] != reported.team[start] or reported.team[i] < 0
+        several = several or reported.team[i] != reported.team[start]
     if not several:
         return False
     finished = reported.finished

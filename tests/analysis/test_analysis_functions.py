@@ -82,6 +82,8 @@ def test_a_text_can_set_a_systems_parameters():
     assert podium.rate(SEASON, "elo:k=20", scale=300).ratings.equals(by_name.ratings)
     with pytest.raises(podium.ParameterError, match="elo:k=20 already sets k"):
         podium.rate(SEASON, "elo:k=20", k=30)
+    with pytest.raises(podium.ParameterError, match="k=20,scale=300,k=30 sets a parameter twice"):
+        podium.rate(SEASON, "elo:k=20,scale=300,k=30")
     with pytest.raises(podium.ParameterError, match="'k' is not a setting"):
         podium.evaluate(SEASON, "elo:k")
     with pytest.raises(podium.ParameterError, match="there is no system to judge"):

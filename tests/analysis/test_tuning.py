@@ -49,6 +49,8 @@ def test_a_share_splits_results_without_dates():
     for wrong in ("0%", "100%"):
         with pytest.raises(podium.ParameterError, match=r"leaves no events before or after it \(of 120\)"):
             tune(podium.read_results(undated), find("elo")(), wrong, trials=1)
+    with pytest.raises(podium.ParameterError, match="a date requires the started_at column"):
+        tune(podium.read_results(undated), find("elo")(), "2025-03-20", trials=1)
 
 
 def test_a_search_is_never_worse_than_its_start():

@@ -91,9 +91,10 @@ def tune(
     start = make_system(system)
     if not trials >= 1:
         raise ParameterError(f"trials is {trials}; it must be at least 1")
-    dated = with_dates(read_any(results)[0])
+    checked = read_any(results)[0]
+    dated = with_dates(checked)
     starts = starts_of(dated.frame)
-    until = last_training(starts, train_until)
+    until = last_training(starts, train_until, are_dated=dated is checked)
     train = Results(dated.frame.filter(pl.col("started_at") <= until), dated.source)
     losses = Losses(train, middle_of_training(starts, until))
     (default_loss,) = losses.judge([start])
@@ -126,13 +127,17 @@ def starts_of(frame: pl.DataFrame) -> pl.Series:
     return frame.group_by("event_id").agg(pl.col("started_at").first())["started_at"].sort()
 
 
-def last_training(starts: pl.Series, train_until: str | date | datetime) -> datetime:
+def last_training(starts: pl.Series, train_until: str | date | datetime, *, are_dated: bool = True) -> datetime:
     """Return the end of the training events, given a date or a share such as 60%.
 
     `starts` contains the starts of the events, in order.
     """
     share = SHARE.fullmatch(train_until.strip()) if isinstance(train_until, str) else None
     if share is None:
+        if not are_dated:
+            raise ParameterError(
+                "train_until: a date requires the started_at column. Add it to the results, or use a share such as 60%."
+            )
         return instant(train_until)
     count = math.floor(starts.len() * float(share[1]) / 100.0)
     if not 0 < count < starts.len():

@@ -104,7 +104,7 @@ def make_system(system: "str | System", parameters: Mapping[str, Any] | None = N
     given = dict(parameters or {})
     if isinstance(system, str):
         name, text = split_settings(system)
-        settings = dict(map(name_and_value, filter(str.strip, text.split(","))))
+        settings = settings_in(text)
         twice = sorted(settings.keys() & given)
         if twice:
             raise ParameterError(f"{system} already sets {twice[0]}. Give it once.")
@@ -116,6 +116,15 @@ def make_system(system: "str | System", parameters: Mapping[str, Any] | None = N
     if given:
         raise ParameterError(f"{system.name} is already an instance. Pass parameters with a system's name instead.")
     return system
+
+
+def settings_in(text: str) -> dict[str, str]:
+    """Return the settings in a string such as `k=20,scale=300`, by name."""
+    pairs = [name_and_value(part) for part in text.split(",") if part.strip()]
+    settings = dict(pairs)
+    if len(settings) < len(pairs):
+        raise ParameterError(f"{text} sets a parameter twice. Give each parameter once.")
+    return settings
 
 
 def name_and_value(text: str) -> tuple[str, str]:

@@ -286,14 +286,13 @@ def system_of(text: str, parameters: dict[str, Any]) -> "System":
     Names of Podium's systems and of parameters are not case-sensitive.
     """
     from podium.engine.rule_checks import check_rules
-    from podium.systems import current_name, load, name_and_value, names, split_settings
+    from podium.systems import current_name, load, names, settings_in, split_settings
 
     name, settings = split_settings(text)
     if current_name(name.lower()) in names():
         name = name.lower()
-    in_text = dict(name_and_value(part) for part in settings.split(",") if part.strip())
     kind = load(name)
-    system = kind.from_text(to_spelling(kind, in_text | parameters))
+    system = kind.from_text(to_spelling(kind, settings_in(settings) | parameters))
     check_rules(system)
     return system
 

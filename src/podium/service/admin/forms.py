@@ -14,7 +14,7 @@ from podium.ledger.leaderboard import instant
 from podium.service.admin.dry_run import look_at
 from podium.service.admin.intents import Admin, Admission, Intent
 from podium.service.http.errors import status_of
-from podium.service.http.json import in_utc, not_in_the_future
+from podium.service.http.json import in_utc
 from podium.service.http.requests import CurrentStore, run_in
 from podium.service.http.visitors import Form
 from podium.service.web.rendering import SEE_OTHER, Page, PageRouter, go_on, path_of, render
@@ -95,11 +95,11 @@ def filled(section: Section, form: Form) -> Section:
     return replace(section, fields=tuple(values))
 
 
-def moment_in(text: str, zone: tzinfo, *, may_come: bool) -> datetime:
-    """Return the time that a form contains. If not `may_come`, it is at most a day in the future."""
+def moment_in(text: str, zone: tzinfo, check: Callable[[datetime], datetime] = in_utc) -> datetime:
+    """Return the time that a form contains, after a check in addition to the usual one."""
     moment = instant(text, whole_day=False, zone=zone)
     try:
-        return in_utc(moment) if may_come else not_in_the_future(in_utc(moment))
+        return check(in_utc(moment))
     except ValueError as error:
         raise ParameterError(f"{text} {error}. Enter another date.") from None
 

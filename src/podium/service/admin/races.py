@@ -84,7 +84,7 @@ def keep(admission: Admission, race_id: str, form: Form) -> Done:
     admission.write(
         Store.plan_fixture,
         race_id,
-        starts_at=moment_in(content["starts"], admission.header.zone, may_come=True),
+        starts_at=moment_in(content["starts"], admission.header.zone),
         title=content["name"],
         entrants=[name for row in names_in(content["entrants"].splitlines()) for name in row],
         anybody=content["anybody"] == "yes",

@@ -25,6 +25,7 @@ from podium.service.admin.dry_run import change_of, count, look_at, meant_player
 from podium.service.admin.forms import moment_in
 from podium.service.admin.intents import ROWS, Admission, Intent, Sender, refuse_beyond_key, rows_of
 from podium.service.http.errors import status_of
+from podium.service.http.json import not_in_the_future
 from podium.service.http.requests import CurrentStore, run_in
 from podium.service.http.visitors import Form
 from podium.service.web.rendering import SEE_OTHER, Page, PageRouter, address, go_on, pool_header, render
@@ -105,7 +106,7 @@ def rows_in(
         shared["started_at"] = race.starts_at.isoformat()
     elif not pool.is_undated:
         zone, is_typed = pool.description.zone, result.date != result.today
-        moment = moment_in(result.date, zone, may_come=False) if is_typed else instant(result.at, whole_day=False)
+        moment = moment_in(result.date, zone, not_in_the_future) if is_typed else instant(result.at, whole_day=False)
         shared["started_at"] = moment.isoformat()
     sides = sides_of(race)
     planned = {} if race is None else {starter.player: starter.columns for starter in race.entrants or ()}

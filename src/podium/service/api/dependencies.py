@@ -176,7 +176,6 @@ def parsed(parse: Callable[[bytes], Any], *models: type[BaseModel]) -> Any:
     return Depends(read)
 
 
-CurrentIntake = Annotated[Intake, from_state("intake")]
 CurrentMetrics = Annotated[Metrics, from_state("metrics")]
 CurrentWatchers = Annotated[Watchers, from_state("watchers")]
 ReadAccess = Annotated[Visitor, Depends(check_reader)]  # anybody, for a public pool
@@ -202,18 +201,6 @@ class WriterAct:
         """The threads of the service."""
         threads: Threads = self.request.app.state.threads
         return threads
-
-    @property
-    def intake(self) -> Intake:
-        """The queues for results."""
-        intake: Intake = self.request.app.state.intake
-        return intake
-
-    @property
-    def metrics(self) -> Metrics:
-        """The metrics of the service."""
-        metrics: Metrics = self.request.app.state.metrics
-        return metrics
 
     async def run(self, act: Callable[..., T], *given: Any, **options: Any) -> T:
         """Run the action in a writer thread, in the name of the key."""

@@ -65,14 +65,15 @@ Margin = Annotated[
     float | None,
     Query(ge=0.0, description="Assumed winning margin between two sides. Default: the pool's usual margin."),
 ]
+SentText = Annotated[str, Field(max_length=MAX_SENT_CHARACTERS)]
 Names = Annotated[
-    list[Annotated[str, Field(max_length=MAX_SENT_CHARACTERS)]],
+    list[SentText],
     Query(max_length=200, description="Name of an entrant. Repeat the parameter for each entrant."),
 ]
 
 
 Having = Annotated[
-    list[Annotated[str, Field(max_length=MAX_SENT_CHARACTERS)]] | None,
+    list[SentText] | None,
     Query(
         alias="with",
         max_length=200,
@@ -82,7 +83,7 @@ Having = Annotated[
 
 
 New = Annotated[
-    Sequence[Annotated[str, Field(max_length=MAX_SENT_CHARACTERS)]],
+    Sequence[SentText],
     Query(max_length=200, description="Name of a newcomer, if it is similar to a known name. Can be repeated."),
 ]
 

@@ -88,5 +88,5 @@ async def decide_report(
     """Accept or refuse a reported result."""
     refuse_backdating_limit(act.request)
     found, receipts = await act.run(act.store.answer_report, pool, report_id, agrees=answer == "accept")
-    act.metrics.count_receipts(pool, receipts)
+    act.request.app.state.metrics.count_receipts(pool, receipts)
     return found

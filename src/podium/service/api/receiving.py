@@ -37,11 +37,11 @@ from podium.service.api.bodies import (
     Event,
     validate,
 )
-from podium.service.api.dependencies import MAX_BODY_BYTES, CurrentIntake, CurrentMetrics
+from podium.service.api.dependencies import MAX_BODY_BYTES
 from podium.service.http.errors import DESCRIPTIONS, MEDIA_TYPE, WRITE_ERRORS, AccessError, podium_error
 from podium.service.http.json import EARLIEST, LATEST, MAX_CLOCK_LEAD, RefusedError, loads
 from podium.service.http.keys import refuse_backdated
-from podium.service.http.requests import CurrentStore, CurrentThreads, operation_id, run_in
+from podium.service.http.requests import CurrentThreads, operation_id, run_in
 from podium.service.http.visitors import CurrentKeyGuard, read_bytes
 from podium.store import Store
 from podium.store.keys import ApiKey
@@ -81,13 +81,7 @@ def in_text(route: Callable[..., Awaitable[str]]) -> Callable[..., Awaitable[Pla
 @router.post("", response_model=None, response_class=PlainTextResponse, responses=ANSWERS, openapi_extra=BODY)
 @in_text
 async def submit_signed(
-    request: Request,
-    store: CurrentStore,
-    threads: CurrentThreads,
-    intake: CurrentIntake,
-    metrics: CurrentMetrics,
-    guard: CurrentKeyGuard,
-    signature: Signature = "",
+    request: Request, threads: CurrentThreads, guard: CurrentKeyGuard, signature: Signature = ""
 ) -> str:
     """Submit a report that is signed by a Xonotic server. The report's game type determines the pool."""
     body = await read_bytes(request, MAX_BODY_BYTES)
@@ -95,19 +89,12 @@ async def submit_signed(
     if fingerprint is None:
         message = "the signature is missing or could not be verified. Put a key at the end of the address."
         raise await guard.refusal(request, 401, message)
-    return await store_report(request, store, intake, metrics, body, fingerprint)
+    return await store_report(request, body, fingerprint)
 
 
 @router.post("/{secret}", response_model=None, response_class=PlainTextResponse, responses=ANSWERS, openapi_extra=BODY)
 @in_text
-async def submit_with_key(
-    request: Request,
-    secret: Secret,
-    store: CurrentStore,
-    intake: CurrentIntake,
-    metrics: CurrentMetrics,
-    guard: CurrentKeyGuard,
-) -> str:
+async def submit_with_key(request: Request, secret: Secret, guard: CurrentKeyGuard) -> str:
     """Submit a report from a Xonotic server, with a key at the end of the address.
 
     The report's game type determines the pool.
@@ -117,7 +104,7 @@ async def submit_with_key(
         raise await guard.refusal(request, 401, "the key at the end of the address is unknown, expired or revoked")
     await guard.count(key)
     body = await read_bytes(request, MAX_BODY_BYTES)
-    return await store_report(request, store, intake, metrics, body, key.name, key)
+    return await store_report(request, body, key.name, key)
 
 
 def verify_signature(body: bytes, query: str, signature: str) -> str | None:
@@ -143,16 +130,9 @@ def verify_signature(body: bytes, query: str, signature: str) -> str | None:
     return fingerprint if verified else None
 
 
-async def store_report(
-    request: Request,
-    store: Store,
-    intake: CurrentIntake,
-    metrics: CurrentMetrics,
-    body: bytes,
-    sender: str,
-    key: ApiKey | None = None,
-) -> str:
+async def store_report(request: Request, body: bytes, sender: str, key: ApiKey | None = None) -> str:
     """Store a report. The IDs of its events start with the sender's name. The sender may also send a key."""
+    store, intake, metrics = (getattr(request.app.state, name) for name in ("store", "intake", "metrics"))
     pool, rows, reason = await run_in_threadpool(read_report, request, store, body, sender, key, time.time_ns() // 1000)
     if not rows:
         return f"dropped: {reason}\n"

@@ -173,12 +173,12 @@ async def submit(
             effects_after=effects_after,
         )
     else:
-        receipts = await act.intake.submit(pool, sent.rows, act.key, sent.match_ids)
+        receipts = await act.request.app.state.intake.submit(pool, sent.rows, act.key, sent.match_ids)
     if sent.details:
         receipts[0] = await with_details(act, pool, receipts[0], sent.details, dry_run=dry_run)
     if dry_run:
         return json_response(list[Receipt], receipts)
-    act.metrics.count_receipts(pool, receipts)
+    act.request.app.state.metrics.count_receipts(pool, receipts)
     return json_response(list[Receipt], receipts, 200 if all(receipt.duplicate for receipt in receipts) else 201)
 
 
@@ -222,7 +222,7 @@ class Correction(AdminAct):
             await run_in_threadpool(refuse_backdated_results, *sent)
         receipt = await run_in(self.threads.planning if self.dry_run else self.threads.writing, correction)
         if not self.dry_run:
-            self.metrics.rerated.labels(pool).inc(receipt.rerated)
+            self.request.app.state.metrics.rerated.labels(pool).inc(receipt.rerated)
         if details:
             receipt = await with_details(self, pool, receipt, details, dry_run=self.dry_run)
         return json_response(Receipt, receipt)

@@ -129,7 +129,6 @@ CONTENT_SECURITY_POLICY: Final = (
     " manifest-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors {}"
 )
 HEADERS: Final = {
-    "Cache-Control": "private, no-cache",
     "Content-Security-Policy": CONTENT_SECURITY_POLICY.format("'none'"),
     "Cross-Origin-Opener-Policy": "same-origin",
     "Referrer-Policy": "same-origin",

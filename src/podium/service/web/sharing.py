@@ -1,7 +1,7 @@
 """Content for other sites: feeds, badges, an embedded board, and pictures of changes."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Sequence
 from datetime import UTC, datetime
 from typing import Annotated, Literal, NamedTuple
 
@@ -38,7 +38,7 @@ from podium.service.web.rendering import (
     pool_address,
     pool_header,
 )
-from podium.service.web.visiting import VisiblePool
+from podium.service.web.visiting import VisiblePool, Visit
 from podium.store import Store
 from podium.store.following import PoolReader
 from podium.support.words import capitalised, counted, ordinal_number, shown_change
@@ -70,6 +70,12 @@ def shared_response(request: Request, content: bytes, media_type: str) -> Respon
     if is_known(request, tag):
         return Response(status_code=304, headers=headers)
     return Response(content, media_type=media_type, headers=headers)
+
+
+def picture_response(visit: Visit, kind: tuple[Hashable, ...], draw: Callable[[], bytes]) -> Response:
+    """Return a picture as PNG. It is cached for its kind and the pool's edition."""
+    store, pool = visit.store, visit.pool
+    return shared_response(visit.request, store.answers.value((pool, *kind), store.edition(pool), draw), "image/png")
 
 
 router = PageRouter()
@@ -206,8 +212,7 @@ def standings_picture(visit: VisiblePool, theme: Theme = "light") -> Response:
         cause = "".join(f"{event.title or event.event_id}: {event.headline}" for event in events)
         return draw_png(standings_card(heading, rows, link, cause=cause, count=board.listed, dark=is_dark))
 
-    png = store.answers.value(("standings card", pool.id, is_dark, address), store.edition(pool.name), draw_card)
-    return shared_response(visit.request, png, "image/png")
+    return picture_response(visit, ("standings card", is_dark, address), draw_card)
 
 
 def shown_move(places: int | None) -> str:
@@ -223,13 +228,11 @@ def result_picture(
 ) -> Response:
     """Return the card with the result of an event."""
     address, is_dark = origin_of(visit.request).partition("://")[2], theme == "dark"
-    kind = "card", visit.pool, event_id, is_dark, address
 
     def draw_card() -> bytes:
         return visit.store.read_pool(visit.pool, lambda pool: card_png(pool, event_id, address, dark=is_dark))
 
-    png = visit.store.answers.value(kind, visit.store.edition(visit.pool), draw_card)
-    return shared_response(visit.request, png, "image/png")
+    return picture_response(visit, ("card", event_id, is_dark, address), draw_card)
 
 
 def card_png(pool: PoolReader, event_id: str, host: str, *, dark: bool = False) -> bytes:
@@ -286,10 +289,7 @@ def picture(
     size: Annotated[Literal["wide", "tall"], Query(description="For links, or for phones.")] = "wide",
 ) -> Response:
     sent = visit.pool, event_id, player, size, origin_of(visit.request)
-    png = visit.store.answers.value(
-        ("picture", *sent), visit.store.edition(visit.pool), lambda: draw(visit.store, *sent)
-    )
-    return shared_response(visit.request, png, "image/png")
+    return picture_response(visit, ("picture", *sent), lambda: draw(visit.store, *sent))
 
 
 def draw(store: Store, pool_name: str, event_id: str, player: str, size: str, origin: str) -> bytes:

@@ -243,7 +243,8 @@ class Race:
         """Return the player's index for each entrant of the encoded race. Equipment comes after the players."""
         number = {name: k for k, name in enumerate((*self.players, *self.equipment))}
         numbers = np.array([number[name] for name in ended.player_names.to_list()], np.int64)
-        return numbers[ended.columns.player]
+        seats: Integers = numbers[ended.columns.player]
+        return seats
 
     def changes(self, ended: Events, places: Floats) -> Floats:
         """Return the changes for each finishing order: an array of shape (races, players), with NaN if unrated.

@@ -38,6 +38,7 @@ def small_parts():
         mock.patch.multiple(fold, FEW_EVENTS=1, PART_ENTRIES=7),
         mock.patch.multiple(states, BLOCK_EVENTS=3, PART_BYTES=4_000),
         mock.patch.object(rating, "SPAN_EVENTS", 4),
+        mock.patch.object(rating, "SPAN_ROWS", 8),
     ):
         yield
 

@@ -61,7 +61,7 @@ class Moves:
         if old.size == new.size and np.array_equal(old, new):
             found = np.arange(old.size)
         else:
-            order = np.argsort(old, kind="stable")
+            order = np.argsort(old)
             places = np.minimum(np.searchsorted(old[order], new), old.size - 1)
             found = np.where(old[order][places] == new, order[places], NONE)
         rekeyed = self._rekeyed
@@ -84,13 +84,14 @@ class Moves:
         new, counterparts = self._new, self._counterparts
         written = counterparts < 0
         both = np.flatnonzero(~written)
+        old = counterparts[both]
         if both.size:
             was, now = [*self._old.cells()], [*new.cells()]
             if len(was) != len(now):  # another system, whose states have other fields
                 written[both] = True
             else:
                 for old_cells, new_cells in zip(was, now, strict=True):
-                    written[both] |= old_cells[counterparts[both]] != new_cells[both]
+                    written[both] |= old_cells[old] != new_cells[both]
         return written
 
     @cached_property
@@ -113,7 +114,8 @@ class Moves:
 
     def count_others(self, uids: Sequence[int]) -> int:
         """Count the rows of other events than these that are new or have changed."""
-        if {*self.after.events.order.part("uid", self.ratings.position).tolist()} <= {*uids}:
+        rated = self.after.events.order.part("uid", self.ratings.position)
+        if rated.size <= len(uids) and {*rated.tolist()} <= {*uids}:
             return 0
         others = np.isin(self.after.rows.part("event", self.ratings.first_row), uids, invert=True)
         return int(self.is_written[others].sum()) if others.any() else 0

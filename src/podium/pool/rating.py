@@ -29,7 +29,8 @@ from podium.pool.roster import Roster, entering_states
 from podium.pool.snapshot import RATED, ROW_TYPES, SEASON, UNRATED, Snapshot, are_counting, without_ratings
 from podium.support.arrays import Array
 
-SPAN_EVENTS = 5_000  # number of events rated before other threads get another chance to run
+SPAN_EVENTS = 5_000  # number of events in the first span; other threads can run between spans
+SPAN_ROWS = 50_000  # after a span with fewer ledger rows, the next span has twice as many events
 ENDS = 2  # bounds of the only span in a pool without seasons
 MAX_SINGLE_ROWS = 64  # a larger event is rated as a batch
 
@@ -70,8 +71,12 @@ def rate(draft: Draft) -> tuple[Snapshot, Ratings]:
     # new starting ratings count for players without earlier events
     rater = Rater(replace(base, merged=after.merged, direct_starts=after.direct_starts), after, ratings)
     uids = draft.uids_from(position, events.columns)
-    for first in range(0, uids.size, SPAN_EVENTS):
-        rater.rate_span(uids[first : first + SPAN_EVENTS])
+    first, count = 0, SPAN_EVENTS
+    while first < uids.size:
+        rater.rate_span(uids[first : first + count])
+        first += count
+        if ratings.lengths[-1].sum() < SPAN_ROWS:
+            count *= 2
     return assembled(base, after, ratings, uids), ratings
 
 
@@ -247,7 +252,7 @@ def roster_before(snapshot: Snapshot, position: int, slots: Array) -> Roster:
 
 def positions_of(values: Array, among: Array) -> Array:
     """Return the position of each value in an array of distinct values."""
-    order = np.argsort(among, kind="stable")
+    order = np.argsort(among)
     found: Array = order[np.searchsorted(among[order], values)]
     return found
 
@@ -293,8 +298,9 @@ def previous_rows(base: Snapshot, slots: Array, first_row: int) -> Array:
     previous = np.full(slots.size, NONE, np.int64)
     if not slots.size:
         return previous
-    order = np.argsort(slots, kind="stable")
-    same = slots[order][1:] == slots[order][:-1]
+    keys = np.sort(slots << 32 | np.arange(slots.size))  # faster than a stable argsort
+    order, ordered = keys & 0xFFFFFFFF, keys >> 32
+    same = ordered[1:] == ordered[:-1]
     previous[order[1:][same]] = order[:-1][same] + first_row
     firsts = order[np.concatenate([[True], ~same])]
     previous[firsts] = base.newest_rows(first_row, slots[firsts])

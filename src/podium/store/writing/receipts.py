@@ -243,8 +243,10 @@ def changes_of(
     """Return by uid the changes that events made to players' ratings, in the order of the ledger rows."""
     events = snapshot.events
     newest = events.order.size if ratings is None else ratings.position
-    tail = {uid: newest + place for place, uid in enumerate(events.order.part("uid", newest).tolist())}
-    positions = [tail[uid] if uid in tail else events.position(events.key(uid)) for uid in uids]
+    tail = events.order.part("uid", newest)
+    places = np.flatnonzero(np.isin(tail, uids))
+    rerated = dict(zip(tail[places].tolist(), (newest + places).tolist(), strict=True))
+    positions = [rerated[uid] if uid in rerated else events.position(events.key(uid)) for uid in uids]
     found, event = Changes.by_events(snapshot, np.array(positions, np.int64))
     made = iter(found.answers(names_with(proposal, {*found.numbers.tolist()})))
     counts = np.bincount(event, minlength=len(uids)).tolist()

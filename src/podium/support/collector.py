@@ -71,7 +71,7 @@ def paused_collection() -> Iterator[None]:
         PAUSES.end()
 
 
-SAMPLE = 32  # number of elements to measure in a long list
+SAMPLE = 8  # number of elements to measure in a long list
 UNKNOWN_MEMORY = 2 << 30  # assumed memory if the machine does not report it
 GROUPS = Path("/proc/self/cgroup")
 GROUP_FILES = {"": "/sys/fs/cgroup{}/memory.max", "memory": "/sys/fs/cgroup/memory{}/memory.limit_in_bytes"}

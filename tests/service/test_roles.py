@@ -174,8 +174,8 @@ NEEDED = {
         POST /admin/{pool}/events/{event_id}/{act}
         POST /admin/{pool}/forget
         POST /admin/{pool}/keys
-        POST /admin/{pool}/keys/{number:int}/replace
-        POST /admin/{pool}/keys/{number:int}/revoke
+        POST /admin/{pool}/keys/{number}/replace
+        POST /admin/{pool}/keys/{number}/revoke
         POST /admin/{pool}/log/{seq}/blank
         POST /admin/{pool}/merge
         POST /admin/{pool}/rename
@@ -192,9 +192,9 @@ NEEDED = {
         POST /admin/{pool}/unmerge
         POST /admin/{pool}/void
         POST /admin/{pool}/webhooks
-        POST /admin/{pool}/webhooks/{number:int}/delete
-        POST /admin/{pool}/webhooks/{number:int}/resume
-        POST /admin/{pool}/webhooks/{number:int}/test
+        POST /admin/{pool}/webhooks/{number}/delete
+        POST /admin/{pool}/webhooks/{number}/resume
+        POST /admin/{pool}/webhooks/{number}/test
         POST /api/v1/pools/{pool}/events/{event_id}/unvoid
         POST /api/v1/pools/{pool}/events/{event_id}/void
         POST /api/v1/pools/{pool}/keys

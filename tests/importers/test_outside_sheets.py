@@ -157,6 +157,33 @@ def test_more_headings_are_known(text, tmp_path):
     assert {"position", "score"} & {*frame.columns}
 
 
+def test_matches_without_a_winner_are_not_draws_of_zero(tmp_path):
+    """An empty winner and 0:0 mean that a match was not played, unless other draws have no winner either."""
+    head = "match,player1,player2,winner,score1,score2\na,Ana,Ben,Ana,6,2\n"
+    found = read(tmp_path, head + "b,Cy,Di,,0,0\nc,TBD,TBD,,0,0\n")
+    assert found.frame["player"].to_list() == ["Ana", "Ben"]
+    assert "left out 2 no result" in found.notes
+    assert read(tmp_path, head + "b,Cy,Di,,0,0\nc,Ana,Cy,,1,1\n").frame.height == 6
+    in_one = "match,player1,player2,winner,result\na,Ana,Ben,Ana,6:2\nb,Cy,Di,,0:0\n"
+    assert read(tmp_path, in_one).frame["player"].to_list() == ["Ana", "Ben"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "player1,player2,player1Wins,player2Wins,draws\nAna,Ben,2,1,0\nCy,Di,1,1,1\n",
+        "PLAYER A; PLAYER B; GAME\nAna;Ben;2-1\nCy;Di;1-1\n",
+    ],
+)
+def test_wins_and_results_without_a_usual_heading_are_scores(text, tmp_path):
+    assert read(tmp_path, text).frame.select("player", "score").rows() == [("Ana", 2), ("Ben", 1), ("Cy", 1), ("Di", 1)]
+
+
+def test_a_mispunch_has_no_time(tmp_path):
+    frame = read(tmp_path, "Pos.,Name,Time\n1,Ana,10:58\n2,Ben,13:04\n,Cy,MSP 9:54\n").frame
+    assert frame["status"].to_list() == ["finished", "finished", "dnf"]
+
+
 PAGES = {
     "a date over the rows of its matches": (
         ("<table><tr><th>Date<th>Home<th>Score<th>Away</tr><tr><td rowspan='2'>2025-09-06<td>A<td>3-1<td>B</tr>"

@@ -48,7 +48,7 @@ OUTCOME_LETTERS = HEADS["letters"]
 MONTHS = tuple(WORDS["months"].values())
 MET = ("first", "second", "winner", "loser", "opponent")  # the parts of a match that name a side
 A_NAME = re.compile(r"_(?:user|player|display|full)?_?name$")
-SIDE = re.compile(r"(?:p|player|team|side)?_?([12ab])_(.+)|(.+?)_?([12abx])")  # a heading such as Player 1 or Team B
+SIDE = re.compile(r"(?:p|player|team|side)?_?(?:([12ab])_|([12])(?=\D))(.+)|(.+?)_?([12abx])")  # Player 1 or Team B
 MEMBER_OF_SIDE = re.compile(rf"^(.+(?:_[12ab]|[12]))_(?:{'|'.join(PAIRS)})_?[12ab]$")  # team_a_player_1
 MEMBER = re.compile(
     rf"(?<![a-z])((?:{'|'.join(PAIRS)})_?(?:[12](?=_?[ab]$)|[ab](?=_?[12]$))).*"
@@ -140,7 +140,7 @@ def side_of(heading: str) -> str | None:
         return part
     numbered = SIDE.fullmatch(MEMBER.sub(r"\1", MEMBER_OF_SIDE.sub(r"\1", word)))
     if numbered is not None:
-        number, base = numbered[1] or numbered[4], numbered[2] or numbered[3]
+        number, base = numbered[1] or numbered[2] or numbered[5], numbered[3] or numbered[4]
         if sides().get(base) in ("winner", "loser", "first", "second"):  # one of several columns
             return sides()[base]
         place = "first" if number in ("1", "a") else "second"

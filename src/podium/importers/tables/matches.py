@@ -105,6 +105,10 @@ def parts_of_match(sheet: Sheet, members: Mapping[str, Sequence[str]]) -> dict[s
         parts.setdefault("second", parts["opponent"])
     if player is not None and parts.get("opponent", player) != player and "first" not in parts:
         parts |= {"first": player, "second": parts["opponent"]}
+    if parts.keys().isdisjoint({"result", "winner", "score of first", "score of second"}) and not sets(sheet):
+        only = [name for name in sheet.headings if sheet.is_unknown(name) or sheet.meaning(name) == "event_id"]
+        found = [heading for heading in only if are_pairs(sheet, heading)]
+        parts |= {"result": found[0]} if len(found) == 1 else {}
     return parts
 
 
@@ -251,10 +255,11 @@ def compared(sheet: Sheet, parts: Parts) -> Compared:
     written = scores if has_both else [result] if isinstance(result, str) else []
     if winner and written and winner_decides(sheet, winner, parts, written):
         return by_winner(sheet, winner, parts), sheet.drop(written, *FORFEITED)
+    waiting = without_winner(sheet, winner, written) if winner and written else []
     if has_both:
         if isinstance(result, str):
             ask_which_score(sheet, result, scores)
-        conditions = sheet.drop(scores, UNPLAYED, "no result", "no result")
+        conditions = sheet.drop(scores, UNPLAYED, "no result", "no result") + waiting
         cells = sheet.cells(*scores)
         pair = next(filter(PAIR_ALONE.fullmatch, cells), None)
         if pair is not None:
@@ -267,7 +272,7 @@ def compared(sheet: Sheet, parts: Parts) -> Compared:
         return by_winner(sheet, winner, parts), []
     if isinstance(result, list):
         return [{"score": {"from": result, "as": "result", "side": side}} for side in (1, 2)], []
-    conditions = sheet.drop([result], *FORFEITED, "no result") + sheet.drop([result], UNPLAYED, "no result")
+    conditions = sheet.drop([result], *FORFEITED, "no result") + sheet.drop([result], UNPLAYED, "no result") + waiting
     words = sheet.cells(result).unique(maintain_order=True).to_list()
     points = {word: (own, 1.0 - own) for word, own in outcome_points(words).items()}
     points = points or side_points(words, parts)
@@ -280,6 +285,13 @@ def compared(sheet: Sheet, parts: Parts) -> Compared:
     is_won = all(own in WHOLE and other == 1 - own for own, other in read if own is not None) and not later
     name = "position" if is_won else "score"
     return [{name: {**origin, "as": "result", "side": side}} for side in (1, 2)], conditions
+
+
+def without_winner(sheet: Sheet, winner: str, scores: Sequence[str]) -> list[Document]:
+    """Return the condition that drops matches without a winner, if all their results are 0:0: they were not played."""
+    rows = sheet.frame.filter(pl.col(winner).is_null()).select(scores).cast(pl.String).drop_nulls().iter_rows()
+    is_open = {parse_result(":".join(cells)) for cells in rows} == {(0.0, 0.0)}
+    return [{"column": winner, "null": True, "reason": "no result"}] if is_open else []
 
 
 def leader(*cells: str | None) -> int | None:

@@ -6,7 +6,7 @@ BENCH := .venv-bench
 LEAN := $(VENV)/.lean
 READY := $(VENV)/.ready
 
-.PHONY: install demo test soak check docs site screenshots comparison tuned self-tuning coverage experiments fix lock bench packages release-check clean
+.PHONY: install demo test soak check types style browser docs site screenshots comparison tuned self-tuning coverage experiments fix lock bench packages release-check clean
 
 # Let Python store bytecode, even if the shell forbids it: the packages are installed without it.
 export PYTHONDONTWRITEBYTECODE =
@@ -43,12 +43,20 @@ TIMED := @sh -c 'start=$$(date +%s); "$$@" || exit; echo "$$(($$(date +%s) - sta
 
 check:
 	$(TIMED) $(MAKE) install
+	$(TIMED) $(MAKE) -j 2 types style browser
+	$(TIMED) $(MAKE) test
+
+types:
+	$(TIMED) $(BIN)/mypy
+
+style:
 	$(TIMED) $(BIN)/ruff format --check .
 	$(TIMED) $(BIN)/ruff check .
-	$(TIMED) $(BIN)/mypy
 	$(TIMED) $(BIN)/lint-imports
 	$(TIMED) $(BIN)/python docs/check_words.py
-	$(TIMED) $(MAKE) test
+
+browser:
+	$(TIMED) sh tests/install_packages.sh
 
 # The peers have a separate environment: Podium does not need them, and one has a non-commercial license.
 $(BENCH)/.ready: bench/requirements.lock pyproject.toml

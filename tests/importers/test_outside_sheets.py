@@ -179,6 +179,14 @@ def test_wins_and_results_without_a_usual_heading_are_scores(text, tmp_path):
     assert read(tmp_path, text).frame.select("player", "score").rows() == [("Ana", 2), ("Ben", 1), ("Cy", 1), ("Di", 1)]
 
 
+def test_a_race_and_its_number_are_one_event(tmp_path):
+    head = "race_id,round,driver,position\n"
+    frame = read(tmp_path, head + "monaco,1,Ana,1\nmonaco,1,Ben,2\nimola,2,Ben,1\nimola,2,Ana,DNF\n").frame
+    assert frame["event_id"].to_list() == ["monaco", "monaco", "imola", "imola"]
+    with pytest.raises(ResultsError, match="'race_id' and 'round' may each be event_id"):
+        read(tmp_path, head + "monaco,1,Ana,1\nmonaco,1,Ben,2\nmonaco,2,Ben,1\nmonaco,2,Ana,2\n")
+
+
 def test_a_mispunch_has_no_time(tmp_path):
     frame = read(tmp_path, "Pos.,Name,Time\n1,Ana,10:58\n2,Ben,13:04\n,Cy,MSP 9:54\n").frame
     assert frame["status"].to_list() == ["finished", "finished", "dnf"]

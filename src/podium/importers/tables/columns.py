@@ -168,10 +168,18 @@ def evidence(heading: str) -> int:
 
 
 def decide(sheet: Sheet, column: str, headings: Sequence[str]) -> str:
-    """Return the most certain heading for a results column. If equally certain ones have different cells, ask."""
+    """Return the most certain heading for a results column. If equally certain ones have different cells, ask.
+
+    Two names of the same events, such as a race and its number, are not different.
+    """
     most = max(map(evidence, headings))
     first, *others = (heading for heading in headings if evidence(heading) == most)
-    rivals = [first, *(other for other in others if not sheet.frame[other].equals(sheet.frame[first], null_equal=True))]
+    rivals = [first]
+    for other in others:
+        one, pair = sheet.frame[first], sheet.frame.select(first, other)
+        are_named_alike = column == "event_id" and one.n_unique() == pair.n_unique() == pair[other].n_unique()
+        if not (are_named_alike or pair[other].equals(one, null_equal=True)):
+            rivals.append(other)
     if len(rivals) > 1:
         choices = tuple(Choice(rival, f"columns.{column}", rival) for rival in rivals)
         sheet.ask(f"{' and '.join(map(repr, rivals))} may each be {column}. Which is it?", choices)

@@ -187,6 +187,14 @@ def test_a_race_and_its_number_are_one_event(tmp_path):
         read(tmp_path, head + "monaco,1,Ana,1\nmonaco,1,Ben,2\nmonaco,2,Ben,1\nmonaco,2,Ana,2\n")
 
 
+def test_names_below_an_empty_corner_are_players(tmp_path):
+    frame = read(tmp_path, ",Monza,Spa,Total\nAna,25,18,43\nBen,18,25,43\n").frame
+    assert frame.rows_by_key("event_id", named=False).keys() == {"Monza", "Spa"}
+    assert frame["player"].to_list() == ["Ana", "Ben"] * 2
+    with pytest.raises(ResultsError, match=r"what are the cells of Race 1, Race 2"):
+        read(tmp_path, ",Race 1,Race 2\nAna,25,18\nBen,18,25\n")
+
+
 def test_a_mispunch_has_no_time(tmp_path):
     frame = read(tmp_path, "Pos.,Name,Time\n1,Ana,10:58\n2,Ben,13:04\n,Cy,MSP 9:54\n").frame
     assert frame["status"].to_list() == ["finished", "finished", "dnf"]

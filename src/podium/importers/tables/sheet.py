@@ -88,6 +88,9 @@ class Sheet:
             column = self.meaning(heading)
             if column not in named and heading not in named.values():
                 found.setdefault(column, []).append(heading)
+        corner = self.headings[0] if self.headings else None
+        if "player" not in found and corner == "" and self.cells(corner).str.contains(r"\p{L}").all():
+            found["player"] = [corner]  # names below an empty corner
         return found
 
     @cached_property

@@ -18,7 +18,7 @@ from podium.pool.fold import Draft, Entry
 from podium.pool.rating import MAX_SINGLE_ROWS, Rater, rate
 from podium.pool.roster import as_results
 from podium.pool.snapshot import EVENT_TYPES, POSITION_TYPES, ROW_TYPES, empty
-from podium.systems import find, names
+from podium.systems import find, make_system, names
 
 START = datetime(2025, 6, 1, 12, tzinfo=UTC)
 PARAMETERS: dict[str, dict] = {"stk-rd": {"idle_growth": True}, "glicko": {"idle_growth": 10.0}}
@@ -115,6 +115,27 @@ def test_single_events_give_exactly_the_ratings_of_a_batch(system, data):
     with mock.patch.object(Rater, "rate_single", return_value=False):
         whole, _ = follow(empty(pool_of(system)), *entries)
     assert bits(alone) == bits(whole)
+
+
+@pytest.mark.parametrize(
+    ("system", "columns"),
+    [
+        ("xonstat", {"position": [1, 2, 3], "played_s": [0.0] * 3, "duration_s": [600.0] * 3}),  # times that were not recorded
+        ("elo:margin=root", {"time_s": [60.0, 64.0, 80.0]}),  # margins of time
+        ("elo:margin=root", {"score": [9.0, 4.0, 0.0], "status": ["finished", "finished", "quit"]}),
+        ("elo:margin=root", {"position": [1, 2, 3], "score": [9.0, 4.0, None]}),
+    ],
+)
+def test_a_single_event_uses_times_and_margins_as_a_batch_does(system, columns):
+    rows = [
+        {"event_id": "e", "started_at": START, "player": name} | {column: each[k] for column, each in columns.items()}
+        for k, name in enumerate("abc")
+    ]
+    start, entry = empty(Pool(1, "main", make_system(system), b"secret")), Entry(2, "submit", "e", body_of(rows))
+    alone, _ = follow(start, entry)
+    with mock.patch.object(Rater, "rate_single", return_value=False):
+        batch, _ = follow(start, entry)
+    assert bits(alone) == bits(batch)
 
 
 @pytest.mark.parametrize("system", ENCODED)

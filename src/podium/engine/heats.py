@@ -38,7 +38,7 @@ from podium.engine.rules import (
     update_all,
 )
 from podium.engine.system import System
-from podium.engine.tables.encoding import NO_COLUMNS, frozen, place_columns
+from podium.engine.tables.encoding import NO_COLUMNS, frozen, margin_scores, place_columns, stated_times
 from podium.engine.tables.placing import Reported, place_heats
 from podium.engine.tables.selection import DAY_US, DAYS_TO_1970, UNFINISHED_STATUS, UNRATED_STATUS, idle_between
 from podium.kernels.compiled import by_reference, compile_twice, kernel
@@ -169,6 +169,7 @@ def encode_small(
         team=NO_COLUMNS.side,
         team_score=NOTHING,
     )
+    places = place_heats(reported, teams=system.teams)
     weight = entries[0].get("weight") or 1.0
     day = np.nan
     idle: Any = ABSENT
@@ -184,12 +185,12 @@ def encode_small(
         quit=frozen(~finishes if has_quit else ABSENT),
         idle=frozen(idle),
         finished=frozen(reported.finished),
-        **place_columns(place_heats(reported, teams=system.teams), reported),
+        **place_columns(places, reported),
         mode=frozen(modes if modes.any() else ABSENT),
         weight=frozen(np.array([weight]) if weight != 1.0 else ABSENT),
         time_s=reported.time_s,
-        score=reported.score,
-        played_s=column("played_s"),
+        score=margin_scores(reported, places) if system.rates_margins else reported.score,
+        played_s=frozen(stated_times(column("played_s"), offsets, system)),
         duration_s=column("duration_s"),
         handicap=frozen(np.array([row.get("handicap", False) for row in entries])) if "handicap" in given else NOTHING,
         day=frozen(np.array([day])) if system.reads_days else NOTHING,

@@ -266,7 +266,7 @@ def entry_columns(
         "weight": heat_weights(frame, entries),
         "time_s": reported.time_s,
         "score": margin_scores(reported, places) if system.rates_margins else reported.score,
-        "played_s": frozen(stated_times(frame, entries, system)),
+        "played_s": frozen(stated_times(selection.float_column(frame, "played_s"), entries, system)),
         "duration_s": frozen(selection.float_column(frame, "duration_s")),
         "handicap": frozen(handicap),
         "home": frozen(home_entries(frame) if system.reads_home else ABSENT),
@@ -326,9 +326,8 @@ def reported_results(frame: pl.DataFrame, entries: Integers, finishes: Mask, *, 
     )
 
 
-def stated_times(frame: pl.DataFrame, entries: Integers, system: System) -> Floats:
+def stated_times(played: Floats, entries: Integers, system: System) -> Floats:
     """Return each entry's playing time. Times that are all 0 in a heat were not recorded, and become NaN."""
-    played = selection.float_column(frame, "played_s")
     if played.size and "played_s" not in system.needs:
         stated = np.add.reduceat(played != 0.0, entries[:-1]) > 0  # NaN is not 0 either
         return np.where(np.repeat(stated, np.diff(entries)), played, np.nan)

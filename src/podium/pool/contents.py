@@ -44,16 +44,18 @@ class Contents:
     `appended` and `extended` return a new object, which shares all parsed parts with the old one.
     """
 
-    __slots__ = ("_open", "_parts", "size")
+    __slots__ = ("_open", "_parsed", "_parts", "size")
 
     def __init__(self) -> None:
         self._parts: tuple[Part, ...] = ()
         self._open: tuple[bytes, ...] = ()
+        self._parsed: Part | None = None  # the open contents, after most of them were read together
         self.size = 0
 
     def memory(self) -> dict[int, int]:
         """Return the size of each part in bytes. Parts are identified by `id`, because snapshots share them."""
-        return {id(part): part.nbytes for part in self._parts} | {id(self._open): sum(map(len, self._open))}
+        parts = self._parts if self._parsed is None else (*self._parts, self._parsed)
+        return {id(part): part.nbytes for part in parts} | {id(self._open): sum(map(len, self._open))}
 
     def appended(self, bodies: Sequence[bytes]) -> "Contents":
         """Return a new object with these contents appended. Each consists of lines of JSON, as in the log."""
@@ -171,8 +173,10 @@ class Contents:
         wanted = np.arange(first, self.size) if numbers is None else numbers[numbers >= first]
         if not wanted.size:
             return []
-        begin = int(wanted.min())
-        return [parsed(begin, self._open[begin - first : int(wanted.max()) + 1 - first])[0]]
+        begin, end = int(wanted.min()), int(wanted.max()) + 1
+        if self._parsed is None and 2 * (end - begin) > len(self._open):
+            self._parsed = parsed(first, self._open)[0]
+        return [self._parsed or parsed(begin, self._open[begin - first : end - first])[0]]
 
 
 def parsed(first: int, bodies: Sequence[bytes]) -> tuple[Part, pl.Series]:

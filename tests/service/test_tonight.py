@@ -239,6 +239,39 @@ def test_an_event_with_more_than_places_is_corrected_in_its_table(store):
     assert (table.status_code, table.headers["location"]) == (303, "/admin/main/events/e9")
 
 
+def team_rows(**ends):
+    event = {"event_id": "e9", "started_at": "2026-05-05T00:00:00Z"}
+    return [{**event, "player": name, **end} for name, end in ends.items()]
+
+
+@pytest.mark.parametrize("places", [{"Ana": 1, "Ben": 1, "Cleo": 2}, {"Ana": 2, "Ben": 1, "Cleo": 2}])
+@pytest.mark.parametrize("teams", ["teams", "draw"])
+def test_teams_stay_apart_when_their_event_is_corrected(store, places, teams):
+    assert enter(Admin(store, "write"), places, teams=teams).status_code == 303
+    entered, admin = newest(store), Admin(store)
+    fields = fields_of(admin, event=entered.event_id)
+    form = admin.client.get("/main/tonight", params={"event": entered.event_id}).text
+    assert f'<option value="{teams}" selected>' in form
+    dry = post(admin, filled(fields | {"teams": teams}, {}, title="Cup"))
+    assert admin.send(dry, "/apply", reason="title").status_code == 303
+    corrected = store.event("main", entered.event_id)
+    assert (corrected.title, corrected.entries) == ("Cup", entered.entries)
+
+
+@pytest.mark.parametrize(
+    "ends",
+    [
+        {"Ana": {"position": 1, "team": "red"}, "Ben": {"position": 2, "team": "blue"}},
+        {"Ana": {"position": 1, "team": "1"}, "Ben": {"status": "dnf", "team": "2"}},
+        {"Ana": {"position": 1, "team": "1"}, "Ben": {"position": 1, "team": "2"}, "Cleo": {"position": 3}},
+    ],
+)
+def test_an_event_whose_teams_are_not_places_is_corrected_in_its_table(store, ends):
+    store.submit("main", team_rows(**ends))
+    table = Admin(store).client.get("/main/tonight", params={"event": "e9"}, follow_redirects=False)
+    assert (table.status_code, table.headers["location"]) == (303, "/admin/main/events/e9")
+
+
 def test_readers_and_strangers_are_rejected(store):
     reader, writer = Admin(store, "read"), Admin(store, "write")
     assert reader.client.get("/main/tonight").status_code == 403

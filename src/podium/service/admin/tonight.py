@@ -5,7 +5,7 @@ script lets people tap names instead of choosing numbers.
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
@@ -43,7 +43,8 @@ STATUSES = {"dnf": "quit", "did_not_start": "did not start"}
 TEAMS, DRAW = "teams", "draw"  # the places belong to teams; in a draw, they only number the teams
 NUMBER = re.compile("[1-9][0-9]{0,4}")
 VALUES = {"time_s": "Time", "score": "Score"}  # columns that the page can fill
-TAPPED = {"event_id", "started_at", "sequence", "title", "url", "player", "position", "status", "team"}
+ENDS = {"position", "status", "team"}
+TAPPED = {"event_id", "started_at", "sequence", "title", "url", "player", *ENDS}
 router = PageRouter(include_in_schema=False)
 
 
@@ -199,7 +200,7 @@ def stored_result(admission: Admission, event_id: str) -> ResultForm:
     """Return the form for an event that is already stored."""
     details, zone = admission.store.event(admission.pool, event_id), admission.header.zone
     rows, started_at = rows_of(details), details.started_at
-    lines = tuple(ResultLine(row["player"], str(int(row.get("position", 0)) or row["status"])) for row in rows)
+    teams, lines = lines_in(rows)
     date = at = ""
     if started_at is not None:
         date = str(started_at.date()) if is_date(started_at) else f"{started_at.astimezone(zone):%Y-%m-%dT%H:%M}"
@@ -212,7 +213,7 @@ def stored_result(admission: Admission, event_id: str) -> ResultForm:
         today=date,
         at=at,
         title=details.title or "",
-        teams=TEAMS if any("team" in row for row in rows) else "",
+        teams=teams,
     )
 
 
@@ -253,11 +254,30 @@ def planned_race(request: PoolRequest, result: ResultForm) -> Fixture | None:
     return request.store.fixture(request.pool, result.race) if result.race else None
 
 
-def can_be_tapped(rows: list[dict[str, Any]]) -> bool:
-    """Return True if an event has only places, and few entrants, so that it can be entered on the page."""
-    return len(rows) <= MAX_ENTRANTS and all(
-        row.keys() <= TAPPED and (float(row.get("position") or 0.5).is_integer() or row.get("status") in STATUSES)
+def lines_in(rows: Sequence[Mapping[str, Any]]) -> tuple[str, tuple[ResultLine, ...]]:
+    """Return who plays in an event, as the form calls it, and a line for each row."""
+    sides = {(row.get("team"), row.get("position")) for row in rows}
+    is_draw = len(sides) > 1 and {position for _, position in sides} == {1}
+    teams = "" if {team for team, _ in sides} == {None} else DRAW if is_draw else TEAMS
+    places = (
+        str(row.get("team"))
+        if teams == DRAW
+        else row["status"]
+        if row["status"] in STATUSES
+        else f"{row.get('position', 0):g}"
         for row in rows
+    )
+    return teams, tuple(ResultLine(row["player"], place) for row, place in zip(rows, places, strict=True))
+
+
+def can_be_tapped(rows: Sequence[Mapping[str, Any]]) -> bool:
+    """Return True if the page can show everything in an event, and the event has few entrants."""
+    teams, lines = lines_in(rows)
+    return len(rows) <= MAX_ENTRANTS and all(
+        row.keys() <= TAPPED
+        and (line.place in STATUSES or NUMBER.fullmatch(line.place))
+        and {"status": "finished"} | end_of(line, teams, "") == {name: row[name] for name in ENDS & row.keys()}
+        for row, line in zip(rows, lines, strict=True)
     )
 
 

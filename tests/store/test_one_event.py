@@ -120,7 +120,7 @@ def test_single_events_give_exactly_the_ratings_of_a_batch(system, data):
 @pytest.mark.parametrize(
     ("system", "columns"),
     [
-        ("xonstat", {"position": [1, 2, 3], "played_s": [0.0] * 3, "duration_s": [600.0] * 3}),  # times that were not recorded
+        ("xonstat", {"position": [1, 2, 3], "played_s": [0.0] * 3, "duration_s": [600.0] * 3}),
         ("elo:margin=root", {"time_s": [60.0, 64.0, 80.0]}),  # margins of time
         ("elo:margin=root", {"score": [9.0, 4.0, 0.0], "status": ["finished", "finished", "quit"]}),
         ("elo:margin=root", {"position": [1, 2, 3], "score": [9.0, 4.0, None]}),

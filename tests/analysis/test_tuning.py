@@ -1,15 +1,16 @@
 """Tuning searches only earlier events and tests on later ones."""
 
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 import podium
-from podium.analysis.tuning import TuningError, as_toml, tune
+from podium.analysis.tuning import Losses, TuningError, as_toml, tune
 from podium.cli.commands import build
 from podium.cli.terminal.options import chosen_system
-from podium.systems import find
+from podium.systems import find, make_system
 
 RACES = [
     {
@@ -56,6 +57,26 @@ def test_a_share_splits_results_without_dates():
 def test_a_search_is_never_worse_than_its_start():
     tuning = tune(podium.read_results(RACES), find("elo")(), "2025-03-20", trials=2)
     assert tuning.fitted <= tuning.fitted_defaults
+
+
+def test_candidates_with_margins_are_judged_by_their_own_columns():
+    """The plain system comes first, but its encoding has no margins of time."""
+    rows = [
+        {
+            "event_id": f"m{day:02}",
+            "started_at": f"2025-01-{day:02}",
+            "player": name,
+            "time_s": 60.0 + (k + 1) * day % 7,
+        }
+        for day in range(1, 29)
+        for k, name in enumerate(["ab", "bc", "ca"][day % 3])
+    ]
+    until = datetime(2025, 1, 20, tzinfo=UTC)
+    plain, margin = make_system("adaptive"), make_system("adaptive:margin=true")
+    together = Losses(podium.read_results(rows), until).judge([plain, margin])
+    alone = [Losses(podium.read_results(rows), until).judge([system])[0] for system in (plain, margin)]
+    assert together == alone
+    assert alone[0] != alone[1]
 
 
 def test_a_written_file_can_be_read_back(tmp_path):

@@ -213,7 +213,8 @@ class Losses:
 def reading_key(system: System) -> Any:
     """Return a key that is equal for candidates that read the events in the same way."""
     chooses = rules.overrides(rules.counts, system)
-    return system.overall_set, system.quits_later_heats, system.idle_unit, system.params() if chooses else None
+    read = system.overall_set, system.quits_later_heats, system.idle_unit, system.rates_margins, system.rates_sizes
+    return *read, system.params() if chooses else None
 
 
 def run_search(

@@ -134,7 +134,7 @@ def test_a_race_with_many_entrants_is_entered_from_a_file(store, entrants, statu
     assert ("Enter its result from a file" in words(answer.text)) is (status == 422)
 
 
-def test_a_large_event_is_corrected_in_its_table(store):
+def test_a_large_event_is_corrected_in_its_table(store, in_python):
     for number, size in enumerate((250, 260), start=2):
         store.submit("main", rows(number, [f"n{k}" for k in range(size)]))
     places = [Admin(store).client.get(f"/main/tonight?event=e{number}", follow_redirects=False) for number in (2, 3)]

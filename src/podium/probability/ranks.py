@@ -6,6 +6,7 @@ Nothing is enumerated or sampled. Performances are represented by their logarith
 """
 
 import math
+from functools import cache
 from itertools import permutations
 from typing import Any, Protocol
 
@@ -265,6 +266,14 @@ NODES = 16  # Gauss-Legendre nodes per panel; exact to the last digit for panels
 SAMPLE_STEP = 0.1  # step in widths of the narrowest performance; distributions are interpolated linearly
 
 
+@cache
+def panel() -> tuple[Floats, Floats, Floats]:
+    """Return the nodes of a panel, their weights, and the integrals of the nodes' polynomials up to each node."""
+    nodes, weights = legendre.leggauss(NODES)
+    powers = np.linalg.inv(legendre.legvander(nodes, NODES - 1))  # polynomials that are 1 at one node, else 0
+    return nodes, weights, (legendre.legvander(nodes, NODES) @ legendre.legint(powers, lbnd=-1)).T
+
+
 def order_chances(field: Performances) -> tuple[Orders, Floats]:
     """Return the probability of every order of a small field, integrating over one performance after another.
 
@@ -273,9 +282,7 @@ def order_chances(field: Performances) -> tuple[Orders, Floats]:
         accurate to 1e-12.
     """
     size, width = field.scale.size, float(field.scale.min())
-    nodes, weights = legendre.leggauss(NODES)
-    powers = np.linalg.inv(legendre.legvander(nodes, NODES - 1))  # polynomials that are 1 at one node, else 0
-    rising = (legendre.legvander(nodes, NODES) @ legendre.legint(powers, lbnd=-1)).T
+    nodes, weights, rising = panel()
     panels = grid(*field.support(), width, 0.0)
     points = panels[:, None] + 0.5 * width * (nodes + 1.0)
     density = field.pdf(points.ravel()).T.reshape(size, *points.shape) * 0.5 * width

@@ -1,6 +1,7 @@
 """Unusual requests: dates at the ends of the calendar, huge numbers, line breaks in names, and caches between."""
 
 from contextlib import closing
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from html import unescape
 
@@ -132,6 +133,18 @@ def test_a_race_with_many_entrants_is_entered_from_a_file(store, entrants, statu
     answer = Admin(store, "write").client.get("/main/tonight?race=next")
     assert answer.status_code == status
     assert ("Enter its result from a file" in words(answer.text)) is (status == 422)
+
+
+def test_a_changed_race_keeps_its_teams_and_names_with_commas(store):
+    start, admin = datetime(2026, 3, 1, 18, tzinfo=UTC), Admin(store)
+    shown = [{"player": "Doe, Jane", "team": "x", "shared": {"car": "Lotus"}}, {"player": "Ben", "team": "y"}]
+    planned = store.plan_fixture("main", "next", starts_at=start, entrants=shown)
+    page = admin.get("/races/next")
+    assert admin.send(page, "/races/next", starts="2026-03-03T03:00").status_code == 303
+    assert store.fixture("main", "next") == replace(planned, starts_at=start + timedelta(days=1))
+    lines = "Doe, Jane\nAnn, Zoe"
+    assert admin.send(page, "/races/next", entrants=lines).status_code == 303
+    assert [each.team for each in store.fixture("main", "next").entrants] == ["x", None, None]
 
 
 def test_a_large_event_is_corrected_in_its_table(store, in_python):

@@ -1,9 +1,13 @@
 """Pages for planning and changing races."""
 
+from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import asdict
+from typing import Any
 
 from podium.errors import ParameterError, UnknownError
 from podium.ledger.forecast import names_in
+from podium.log.players import known_numbers
 from podium.service.admin.forms import Done, acts, moment_in, shows
 from podium.service.admin.intents import POOL_ADDRESS, Admission, Sender
 from podium.service.admin.tonight import MAX_NAMES
@@ -68,16 +72,26 @@ def plan(admission: Admission, form: Form) -> Done:
     with suppress(UnknownError):
         admission.store.fixture(admission.pool, race_id)
         raise ParameterError(f"there is already a race {race_id!r}. Change it, or choose another ID")
-    return keep(admission, race_id, form)
+    return keep(admission, race_id, form, {})
 
 
 @acts(router, RACE, planned_race, Sender)
 def change(admission: Admission, form: Form) -> Done:
     """Change a planned race. If the race was cancelled, reinstate it."""
-    return keep(admission, form.text("fixture_id"), form)
+    race = admission.store.fixture(admission.pool, form.text("fixture_id"))
+    return keep(admission, race.fixture_id, form, {each.player: asdict(each) for each in race.entrants or ()})
 
 
-def keep(admission: Admission, race_id: str, form: Form) -> Done:
+def names_of_lines(admission: Admission, text: str) -> list[str]:
+    """Return the names in a text. Commas separate names, except in a line that is the name of a known player."""
+    lines = [line.strip() for line in text.splitlines()]
+    with admission.store.reading(admission.pool) as pool:
+        known = known_numbers(pool, lines)
+    return [name for line in lines for row in ([[line]] if line in known else names_in([line])) for name in row]
+
+
+def keep(admission: Admission, race_id: str, form: Form, planned: Mapping[str, Any]) -> Done:
+    """Plan a race. The entrants in `planned` keep their teams, sides and equipment."""
     content = written(form)
     if not content["starts"]:
         raise ParameterError("the start time of the race is missing. Enter it")
@@ -86,7 +100,7 @@ def keep(admission: Admission, race_id: str, form: Form) -> Done:
         race_id,
         starts_at=moment_in(content["starts"], admission.header.zone),
         title=content["name"],
-        entrants=[name for row in names_in(content["entrants"].splitlines()) for name in row],
+        entrants=[planned.get(name, name) for name in names_of_lines(admission, content["entrants"])],
         anybody=content["anybody"] == "yes",
     )
     return Done(admission.path("matches", race_id))

@@ -15,7 +15,7 @@ from numpy.polynomial import legendre
 
 from podium.kernels.compiled import compile_kernel, kernel
 from podium.probability import normal
-from podium.support.arrays import Floats, Integers, Mask
+from podium.support.arrays import Array, Floats, Integers, Mask
 from podium.support.immutable import immutable
 
 CERTAIN = 1e-17  # probability left out at either end of a performance
@@ -267,7 +267,7 @@ SAMPLE_STEP = 0.1  # step in widths of the narrowest performance; distributions 
 
 
 @cache
-def panel() -> tuple[Floats, Floats, Floats]:
+def panel() -> tuple[Floats, Floats, Array]:
     """Return the nodes of a panel, their weights, and the integrals of the nodes' polynomials up to each node."""
     nodes, weights = legendre.leggauss(NODES)
     powers = np.linalg.inv(legendre.legvander(nodes, NODES - 1))  # polynomials that are 1 at one node, else 0

@@ -92,6 +92,12 @@ def test_a_lone_starter_changes_nothing():
     assert changes(*race([2000, 1500, 1200], absent={1, 2})) == [0.0, 0.0, 0.0]
 
 
+def test_a_heat_with_only_a_driver_who_did_not_start_changes_nothing():
+    rows = [{"event_id": "e", "heat": "1", "player": name, "position": place} for place, name in enumerate("abc", 1)]
+    absent = {"event_id": "e", "heat": "2", "player": "a", "status": "did_not_start"}
+    assert podium.rate([*rows, absent], "irating").ratings.equals(podium.rate(rows, "irating").ratings)
+
+
 def test_no_rating_falls_below_one():
     rows, start = race([1.0, 1.0, 0.0])
     rated = podium.rate(rows, "irating", start=start)

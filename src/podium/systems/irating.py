@@ -155,6 +155,8 @@ def judge_race(
     if columns.finished.size == 0:
         return
     gained = total_points(columns, start, stop, first, scratch) - before
+    if gained == 0.0:  # for example, if a single player is entered
+        return
     expected = 0.0
     for i in range(start, stop):
         if not columns.finished[i]:

@@ -195,9 +195,36 @@ def test_names_below_an_empty_corner_are_players(tmp_path):
         read(tmp_path, ",Race 1,Race 2\nAna,25,18\nBen,18,25\n")
 
 
-def test_a_mispunch_has_no_time(tmp_path):
-    frame = read(tmp_path, "Pos.,Name,Time\n1,Ana,10:58\n2,Ben,13:04\n,Cy,MSP 9:54\n").frame
-    assert frame["status"].to_list() == ["finished", "finished", "dnf"]
+@pytest.mark.parametrize(
+    ("word", "status"),
+    [("MSP 9:54", "dnf"), ("DNF (puncture)", "dnf"), ("Disket (feil løype)", "disqualified"), ("gevallen", "dnf")],
+)
+def test_a_word_beside_a_comment_or_time_is_a_status(word, status, tmp_path):
+    frame = read(tmp_path, f"Pos.,Name,Time\n1,Ana,10:58\n2,Ben,13:04\n,Cy,{word}\n").frame
+    assert frame["status"].to_list() == ["finished", "finished", status]
+
+
+def test_a_walkover_in_a_remark_is_no_match(tmp_path):
+    text = (
+        "Tag;Datum;Heim;Gast;Ergebnis;Bemerkung\nFr;13.09.2024;A;B;9:4;\nSa;14.09.2024;C;D;9:0;Gast nicht angetreten\n"
+    )
+    found = read(tmp_path, text)
+    assert found.frame["player"].to_list() == ["A", "B"]
+    assert str(found.frame["started_at"][0])[:10] == "2024-09-13"
+    assert "left out 1 forfeit" in found.notes
+
+
+def test_marks_before_results_of_a_crosstable_are_no_contradiction(tmp_path):
+    frame = read(tmp_path, "チーム,A,B,C\nA,＼,○3-1,△2-2\nB,●1-3,＼,●0-1\nC,△2-2,○1-0,＼\n").frame
+    assert frame.select("player", "score").rows() == [("A", 3), ("B", 1), ("A", 2), ("C", 2), ("B", 0), ("C", 1)]
+
+
+def test_several_dates_above_columns_are_not_the_date_of_all_races(tmp_path):
+    text = (
+        "Cup,,,,\n,14/01/2024,11/02/2024,17/03/2024,\nPilota,Gara 1,Gara 2,Gara 3,Totale\n"
+        "Verdi,20,25,20,65\nRossi,25,20,16,61\nBianchi,16,16,25,57\n"
+    )
+    assert "started_at" not in read(tmp_path, text).frame.columns
 
 
 PAGES = {

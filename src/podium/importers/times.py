@@ -71,9 +71,13 @@ def is_lapped(text: str) -> bool:
 
 def status_word(text: str) -> str | None:
     """Return the status for a word in place of a number, such as DNF, DNS or RET, in upper or lower case."""
-    plain = text.strip(NO_LETTERS)  # for example DNF1, in the first run, or (4 DNF), with points
+    parts = text.strip(NO_LETTERS), text.partition("(")[0].strip(NO_LETTERS)  # (4 DNF), with points, or DNF (puncture)
     is_place = re.fullmatch(r"\d+[a-z]{2}", text)  # for example 2ex
-    return STATUS_WORDS.get(fold(plain)) if plain and not is_place else None
+    return (
+        None
+        if is_place
+        else next((STATUS_WORDS[word] for word in map(fold, filter(None, parts)) if word in STATUS_WORDS), None)
+    )
 
 
 def parse_column(texts: pl.Series, *, decimal: str = ".") -> pl.DataFrame:

@@ -66,6 +66,7 @@ FORFEIT = (
     r"(?i)^(?:[+-] ?[-:/]? ?[+-]{1,2}|[+-]|.*(?:^|[\d½ (+-])(?:ff?|kl?|wo|w\.\s?o|w/o|kont\w*|bez gry|no show|"
     rf"falta de comparência|{'|'.join(HEADS['forfeit'])})(?:\.?\)?|[.:]? +\d+ ?[-:] ?\d+))$"
 )
+NOT_PLAYED = rf"(?i)^(?:.*\W)?(?:{'|'.join(HEADS['forfeit'])})(?:\W.*)?$"  # in a remark
 LETTERS = str.maketrans({"ß": "ss", "ł": "l", "\u0131": "i"})  # letters that Unicode does not decompose
 MIN_LETTERS, LONG_WORD = 5, 8  # minimum lengths of a heading with one typing error, and with two
 MIN_LIKENESS = 0.8  # minimum similarity of two words

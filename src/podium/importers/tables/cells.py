@@ -25,6 +25,7 @@ RESULTS = written_out(WORDS["results"], {})
 PAIR, BRACKETS, AS_TIME, LONGER, SHOOT_OUT, FENCED = (
     re.compile(RESULTS[name]) for name in ["pair", "brackets", "as_time", "longer", "shoot_out", "fenced"]
 )
+WON_MARK = re.compile(r"^[○●△](?=\d)")  # before a result, in Japanese tables
 NOTHING = re.compile(r"[-\u2013\u2014\s]+")
 DIAGONAL = re.compile(r"(?i)0?|[x*#■█/\\\u2013\u2014-]+")  # the diagonal of a crosstable
 SCORES = re.compile(r"(-?[0-9]{1,9})-(-?[0-9]{1,9})")
@@ -53,7 +54,7 @@ def parse_result(text: str) -> Result | None:
     text = plain(text)
     shot = SHOOT_OUT.search(text)
     text = text[: shot.start()] if shot and shot.start() else text
-    bare = LONGER.sub("", BRACKETS.sub(" ", text)).strip()
+    bare = WON_MARK.sub("", LONGER.sub("", BRACKETS.sub(" ", text)).strip())
     if FENCED.fullmatch(bare):
         return (1.0, 0.0) if bare[0] == "V" else (0.0, 1.0)
     pairs = [(float(one), float(other)) for one, other in PAIR.findall(bare)]

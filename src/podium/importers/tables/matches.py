@@ -63,6 +63,8 @@ def matches(sheet: Sheet) -> Document | None:
         rules, conditions = compared(sheet, parts)
     conditions += sheet.drop((other, one), heads.BYE, "bye", "no opponent")
     conditions += sheet.drop((one, other), heads.NOBODY, "nobody")
+    remarks = filter(sheet.is_unknown, sheet.others(*parts.values()))
+    conditions += sheet.drop(remarks, heads.NOT_PLAYED, "forfeit")
     split = split_rule(sheet, one, other)
     players: list[Any] = [{"from": [heading], **split} for heading in (one, other)] if split else [one, other]
     several = [members.get(name, []) for name in names]

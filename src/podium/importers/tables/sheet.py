@@ -88,6 +88,7 @@ class Sheet:
             column = self.meaning(heading)
             if column not in named and heading not in named.values():
                 found.setdefault(column, []).append(heading)
+        found.get("started_at", []).sort(key=lambda heading: not self.has(heading, r"\d"))  # after dates, weekdays
         corner = self.headings[0] if self.headings else None
         if "player" not in found and corner == "" and self.cells(corner).str.contains(r"\p{L}").all():
             found["player"] = [corner]  # names below an empty corner
@@ -101,8 +102,12 @@ class Sheet:
 
     @cached_property
     def title_dates(self) -> pl.Series:
-        """The dates in those lines, or null for lines without a date. The column is empty if there are no dates."""
-        found = self.titles.str.extract(times.A_DATE)
+        """The dates in those lines, or null for lines without a date. The column is empty if there are no dates.
+
+        A line with three dates or more, which are of columns, counts as one without a date.
+        """
+        several = self.titles.str.extract_all(times.IN_A_LINE).list.n_unique() > 2  # noqa: PLR2004
+        found = self.titles.str.extract(times.A_DATE).set(several, None)
         return found.head(0) if found.null_count() == found.len() else found
 
     @cached_property

@@ -215,7 +215,7 @@ def test_a_walkover_in_a_remark_is_no_match(tmp_path):
 
 
 def test_marks_before_results_of_a_crosstable_are_no_contradiction(tmp_path):
-    frame = read(tmp_path, "チーム,A,B,C\nA,＼,○3-1,△2-2\nB,●1-3,＼,●0-1\nC,△2-2,○1-0,＼\n").frame
+    frame = read(tmp_path, "チーム,A,B,C\nA,\uff3c,○3-1,△2-2\nB,●1-3,\uff3c,●0-1\nC,△2-2,○1-0,\uff3c\n").frame
     assert frame.select("player", "score").rows() == [("A", 3), ("B", 1), ("A", 2), ("C", 2), ("B", 0), ("C", 1)]
 
 

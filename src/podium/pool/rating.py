@@ -30,7 +30,7 @@ from podium.pool.snapshot import RATED, ROW_TYPES, SEASON, UNRATED, Snapshot, ar
 from podium.support.arrays import Array
 
 SPAN_EVENTS = 5_000  # number of events in the first span; other threads can run between spans
-SPAN_ROWS = 50_000  # after a span with fewer ledger rows, the next span has twice as many events
+SPAN_ROWS = 50_000  # after a span with fewer events and ledger rows, the next span has twice as many events
 ENDS = 2  # bounds of the only span in a pool without seasons
 MAX_SINGLE_ROWS = 64  # a larger event is rated as a batch
 
@@ -75,7 +75,7 @@ def rate(draft: Draft) -> tuple[Snapshot, Ratings]:
     while first < uids.size:
         rater.rate_span(uids[first : first + count])
         first += count
-        if ratings.lengths[-1].sum() < SPAN_ROWS:
+        if ratings.lengths[-1].sum() < SPAN_ROWS > count:
             count *= 2
     return assembled(base, after, ratings, uids), ratings
 

@@ -67,7 +67,7 @@ def test_no_source_file_is_longer_than_500_lines():
 
 
 # A change that adds a feature may raise these limits by the size of the feature.
-MAX_FILES, MAX_TOKENS = 372, 620_315
+MAX_FILES, MAX_TOKENS = 372, 620_310
 MAX_NAMES = 14
 LAYOUT_TOKENS = {
     tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENCODING,

@@ -71,13 +71,11 @@ def is_lapped(text: str) -> bool:
 
 def status_word(text: str) -> str | None:
     """Return the status for a word in place of a number, such as DNF, DNS or RET, in upper or lower case."""
-    parts = text.strip(NO_LETTERS), text.partition("(")[0].strip(NO_LETTERS)  # (4 DNF), with points, or DNF (puncture)
-    is_place = re.fullmatch(r"\d+[a-z]{2}", text)  # for example 2ex
-    return (
-        None
-        if is_place
-        else next((STATUS_WORDS[word] for word in map(fold, filter(None, parts)) if word in STATUS_WORDS), None)
-    )
+    if re.fullmatch(r"\d+[a-z]{2}", text):  # a place, for example 2ex
+        return None
+    parts = text, text.partition("(")[0]  # for example (4 DNF), with points, or DNF (puncture)
+    words = (fold(part.strip(NO_LETTERS)) for part in parts)
+    return next((STATUS_WORDS[word] for word in words if word in STATUS_WORDS), None)
 
 
 def parse_column(texts: pl.Series, *, decimal: str = ".") -> pl.DataFrame:
